@@ -1,0 +1,83 @@
+package lucene
+
+import (
+	"context"
+	"io"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// Directory is where the files of one Lucene index lie. It is safe for
+// concurrent use when its implementer says so; this package never needs it to be.
+type Directory interface {
+	// Stat tells what is promised of the named file. ok is false when there is
+	// no such file.
+	Stat(name string) (info FileInfo, ok bool)
+	// Open streams the bytes [offset, offset+length) of the named file, which
+	// lie inside the promised length. A stream that ends early or fails is an
+	// error of the reader (io.ErrUnexpectedEOF or a fault). The caller closes it.
+	Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error)
+}
+
+// FileInfo is what a directory promises of a file.
+type FileInfo struct {
+	Length int64 // in bytes
+	// Checksum is the CRC-32 (IEEE) that the file's own footer must hold; a
+	// snapshot's manifest names it. Meaningless unless HasChecksum.
+	Checksum    uint32
+	HasChecksum bool
+}
+
+// readFile reads the whole named file, checks its footer against its content
+// and against the directory's promise, and returns a cursor over what stands
+// before the footer. Use it for small files only: memory is the file's length.
+func readFile(ctx context.Context, dir Directory, name string) (*input, error) {
+	data, info, err := readAll(ctx, dir, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(data, info); err != nil {
+		return nil, fault.At(err, "file "+name)
+	}
+	return newInput(name, data[:len(data)-footerLength]), nil
+}
+
+// readAll reads the whole named file without looking at it.
+func readAll(ctx context.Context, dir Directory, name string) ([]byte, FileInfo, error) {
+	info, ok := dir.Stat(name)
+	if !ok {
+		return nil, info, fault.New(fault.Corrupt, "file %s: is missing", name)
+	}
+	data, err := readRange(ctx, dir, name, 0, info.Length)
+	return data, info, err
+}
+
+// readRange reads [offset, offset+length) of the named file, growing with what
+// arrives so that a wrong promise of length allocates nothing.
+func readRange(ctx context.Context, dir Directory, name string, offset, length int64) ([]byte, error) {
+	r, err := dir.Open(ctx, name, offset, length)
+	if err != nil {
+		return nil, fault.At(err, "file "+name)
+	}
+	defer r.Close()
+	const firstStep = 1 << 16
+	data := make([]byte, 0, min(length, firstStep))
+	for int64(len(data)) < length {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		room := data[len(data):min(int64(cap(data)), length)]
+		n, err := r.Read(room)
+		data = data[:len(data)+n]
+		if int64(len(data)) == length {
+			break
+		}
+		if err == io.EOF {
+			return nil, fault.New(fault.Corrupt, "file %s: ends at offset %d, %d bytes were promised", name, offset+int64(len(data)), offset+length)
+		}
+		if err != nil {
+			return nil, fault.At(err, "file "+name)
+		}
+	}
+	return data, nil
+}
