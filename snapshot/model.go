@@ -1,0 +1,94 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State is how a snapshot ended. The numbers are those of index-N.
+type State int
+
+const (
+	InProgress State = iota
+	Success
+	Failed
+	Partial
+	Incompatible
+)
+
+// Snapshot is one snapshot of a repository. Read-only after it was made.
+type Snapshot struct {
+	Name    string
+	UUID    string // equals Name where the repository has no UUIDs (1.x, 2.x)
+	State   State
+	Version string // version of the server that made it, as text, e.g. "7.10.2"
+	Start   time.Time
+	End     time.Time
+	Indices []string // names, sorted
+	// DataStreams of the snapshot, sorted; nil where the version has none.
+	DataStreams  []string
+	GlobalState  bool // whether the cluster's global state is included
+	ShardsTotal  int
+	ShardsOK     int
+	Failures     []Failure
+	FailedReason string
+
+	repo *Repository
+}
+
+// Failure is one shard that a snapshot does not hold.
+type Failure struct {
+	Index  string
+	Shard  int
+	Reason string
+}
+
+// Index is one index of a snapshot: its metadata.
+type Index struct {
+	Name    string
+	ID      string // folder of the index in the repository
+	UUID    string
+	Shards  int
+	Open    bool
+	Created string            // version that created the index, as text
+	Setting map[string]string // flat, with the prefix "index."
+	// Mappings is a JSON object as the server shows it: {"TYPE": {…}} where the
+	// index has types, else the mapping itself.
+	Mappings json.RawMessage
+	Types    []string        // mapping types, sorted; nil where the version has none
+	Aliases  json.RawMessage // JSON object, name → filter and routing
+
+	snapshot *Snapshot
+}
+
+// Global is the cluster state that a snapshot may include, each part the JSON
+// object that the repository holds, nil when absent.
+type Global struct {
+	Templates           json.RawMessage // legacy index templates by name
+	ComposableTemplates json.RawMessage
+	ComponentTemplates  json.RawMessage
+	DataStreams         json.RawMessage
+	Settings            json.RawMessage // persistent cluster settings
+}
+
+// File is one file of a shard as its manifest names it.
+type File struct {
+	Name        string // in the Lucene directory
+	Blob        string // below the shard's folder; parts have ".partN" appended
+	Length      int64  // in bytes
+	PartSize    int64  // bytes of each part but the last; 0 when unsplit
+	Checksum    uint32 // CRC-32 that stands in the file's footer
+	HasChecksum bool
+	Content     []byte // the whole file where the manifest holds it, else nil
+	Virtual     bool   // there is no blob: Content is the only copy
+}
+
+// Shard is one shard of an index in a snapshot. It is a lucene.Directory.
+type Shard struct {
+	Index  *Index
+	Number int
+	Path   string // the shard's folder in the repository, without a final slash
+	Files  []File // sorted by name
+
+	byName map[string]*File
+}
