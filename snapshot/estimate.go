@@ -1,0 +1,170 @@
+package snapshot
+
+import (
+	"context"
+	"io"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/lucene"
+)
+
+// sampleDocuments is how many documents at the start of a segment tell what the
+// rest is like.
+const sampleDocuments = 256
+
+// Estimate is what reading all documents of a snapshot would cost and give.
+type Estimate struct {
+	Documents   int64 // without nested ones
+	SourceBytes int64
+	// Exact is false when some segment was longer than its sample, so that nested
+	// documents and source bytes are extrapolated from the sample's share.
+	Exact bool
+	// Bytes is what is read from the bucket, Opens how many ranges are asked for.
+	// Streams are the lengths of the long ones among them, which a store may split.
+	Bytes   int64
+	Opens   int64
+	Streams []int64
+}
+
+// Estimate opens everything that a pass over the indices would open, samples
+// the first documents of each segment, and adds up. Index tells which indices
+// are wanted; nil wants all. Shards that the snapshot does not hold are left out.
+func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (*Estimate, error) {
+	m := &meter{Bucket: s.repo.bucket}
+	repo := *s.repo
+	repo.bucket = m
+	metered := *s
+	metered.repo = &repo
+	e := &estimator{meter: m, sum: Estimate{Exact: true}}
+	for _, name := range s.Indices {
+		if index != nil && !index(name) {
+			continue
+		}
+		idx, err := metered.Index(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for n := range idx.Shards {
+			if s.missing(name, n) {
+				continue
+			}
+			if err := e.shard(ctx, idx, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	e.sum.Bytes += m.bytes
+	e.sum.Opens += m.opens
+	return &e.sum, nil
+}
+
+// missing tells whether the snapshot says that it does not hold the shard.
+func (s *Snapshot) missing(index string, shard int) bool {
+	for _, f := range s.Failures {
+		if f.Index == index && f.Shard == shard {
+			return true
+		}
+	}
+	return false
+}
+
+type estimator struct {
+	meter *meter
+	sum   Estimate
+}
+
+func (e *estimator) shard(ctx context.Context, idx *Index, n int) error {
+	sh, err := idx.Shard(ctx, n)
+	if err != nil {
+		return err
+	}
+	commit, err := sh.commit(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sc := range commit.Segments {
+		if err := e.segment(ctx, sh, sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segment opens a segment as a pass does, metered, and then samples it,
+// unmetered: its stored fields count by their length.
+func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCommit) error {
+	seg, err := lucene.OpenSegment(ctx, sh, sc)
+	var live *lucene.Live
+	if err == nil {
+		live, err = seg.Live(ctx)
+	}
+	if err != nil {
+		return fault.At(err, sh.Path, "segment "+sc.Name)
+	}
+	lives := int64(seg.MaxDoc - live.Deleted - live.SoftDeleted)
+	if lives == 0 {
+		return nil
+	}
+	e.meter.off = true
+	defer func() { e.meter.off = false }()
+	counts, err := sh.sample(ctx, sc)
+	if err != nil {
+		return err
+	}
+	e.sum.add(counts, lives)
+	length := seg.StoredBytes()
+	e.sum.Bytes += length
+	e.sum.Opens++
+	e.sum.Streams = append(e.sum.Streams, length)
+	return nil
+}
+
+// sample reads the first live documents of one segment.
+func (sh *Shard) sample(ctx context.Context, sc lucene.SegmentCommit) (Counts, error) {
+	d := newDocuments(ctx, sh, &lucene.Commit{Segments: []lucene.SegmentCommit{sc}}, ReadOptions{})
+	defer d.Close()
+	for d.counts.Documents < sampleDocuments && d.Next() {
+	}
+	return d.counts, d.err
+}
+
+// add extrapolates from what the sample saw to all live documents.
+func (e *Estimate) add(c Counts, lives int64) {
+	seen := c.Documents + c.Nested
+	if seen == 0 {
+		return
+	}
+	if seen < lives {
+		e.Exact = false
+	}
+	e.Documents += c.Documents * lives / seen
+	e.SourceBytes += int64(float64(c.SourceBytes) * float64(lives) / float64(seen))
+}
+
+// meter counts what is asked of a bucket, unless it is off. Not safe for
+// concurrent use.
+type meter struct {
+	Bucket
+	off          bool
+	opens, bytes int64
+}
+
+func (m *meter) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	r, err := m.Bucket.Open(ctx, key, offset, length)
+	if err != nil || m.off {
+		return r, err
+	}
+	m.opens++
+	return &meteredStream{r, m}, nil
+}
+
+type meteredStream struct {
+	io.ReadCloser
+	meter *meter
+}
+
+func (r *meteredStream) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.meter.bytes += int64(n)
+	return n, err
+}

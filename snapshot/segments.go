@@ -1,0 +1,108 @@
+package snapshot
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/lucene"
+)
+
+// versionColumns are the doc values that hold a document's versions, in the
+// order of versionSlot.
+var versionColumns = []string{"_version", "_seq_no", "_primary_term"}
+
+// openSegment is one segment of a pass, with its streams. It is opened ahead in
+// the background and then belongs to the pass.
+type openSegment struct {
+	index    int   // in the commit
+	base     int64 // shard-wide number of its first document
+	from, to int   // wanted document numbers in the segment
+	seg      *lucene.Segment
+	roles    roles
+	live     *lucene.Live
+	stored   *lucene.StoredReader // nil when nothing of the segment is wanted
+	columns  *lucene.Columns      // nil when versions are not wanted or not held
+	err      error
+}
+
+// openSegment opens what a pass needs of segment i. Errors are in the result.
+func (sh *Shard) openSegment(ctx context.Context, sc lucene.SegmentCommit, i int, base int64, opts ReadOptions) *openSegment {
+	s := &openSegment{index: i, base: base}
+	s.seg, s.err = lucene.OpenSegment(ctx, sh, sc)
+	if s.err == nil {
+		s.err = s.open(ctx, opts)
+	}
+	if s.err != nil {
+		s.err = fault.At(s.err, sh.Path, "segment "+sc.Name)
+	}
+	return s
+}
+
+func (s *openSegment) open(ctx context.Context, opts ReadOptions) (err error) {
+	s.live = &lucene.Live{}
+	s.from, s.to = 0, s.seg.MaxDoc
+	if opts.From > s.base {
+		s.from = int(min(opts.From-s.base, int64(s.seg.MaxDoc)))
+	}
+	if opts.To > 0 {
+		s.to = int(min(opts.To-s.base, int64(s.seg.MaxDoc)))
+	}
+	if s.from >= s.to {
+		return nil
+	}
+	if s.live, err = s.seg.Live(ctx); err != nil {
+		return err
+	}
+	if s.live.Deleted+s.live.SoftDeleted == s.seg.MaxDoc {
+		return nil
+	}
+	s.roles = rolesOf(s.seg)
+	if opts.Versions {
+		if s.columns, err = s.seg.Columns(ctx, versionColumns...); err != nil {
+			return err
+		}
+	}
+	s.stored, err = s.seg.OpenStored(ctx, s.from, s.to)
+	return err
+}
+
+// versionSlot is where a column's value belongs.
+func (s *openSegment) versionSlot(v *document.Versions, column int) *int64 {
+	return [...]*int64{&v.Version, &v.SeqNo, &v.PrimaryTerm}[column]
+}
+
+// whole tells whether the pass reads the segment from end to end.
+func (s *openSegment) whole() bool { return s.from == 0 && s.to == s.seg.MaxDoc }
+
+// finish checks everything that can be checked after the last document.
+func (s *openSegment) finish() error {
+	if err := s.stored.Err(); err != nil {
+		return err
+	}
+	if s.columns != nil && s.whole() {
+		return s.columns.Finish()
+	}
+	return nil
+}
+
+// unreached names the file whose checksum the pass did not see.
+func (s *openSegment) unreached() []string {
+	if s.stored == nil || s.stored.Confirmed() {
+		return nil
+	}
+	return []string{s.seg.Name + ".fdt"}
+}
+
+func (s *openSegment) place(sh *Shard, err error) error {
+	return fault.At(err, sh.Path, "segment "+s.seg.Name)
+}
+
+func (s *openSegment) close() {
+	if s.stored != nil {
+		s.stored.Close()
+	}
+	if s.columns != nil {
+		s.columns.Close()
+	}
+}

@@ -1,0 +1,176 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/lucene"
+	"golang.org/x/sync/errgroup"
+)
+
+// VerifyOptions bound a verification.
+type VerifyOptions struct {
+	// Index tells which indices are wanted; nil wants all.
+	Index func(name string) bool
+	// Parallel is how many files are read at a time; ≤ 0 means 4.
+	Parallel int
+	// Progress, when set, is called after each file with the sums so far, by one
+	// goroutine at a time.
+	Progress func(Verification)
+}
+
+// Verification is what a verification checked and found. Its numbers grow while
+// it runs.
+type Verification struct {
+	Indices   int
+	Shards    int
+	Segments  int
+	Files     int   // files of shards, each read whole unless it is virtual
+	Bytes     int64 // of those
+	Documents int64 // live Lucene documents, nested ones included
+	Problems  []error
+}
+
+// verifier runs one verification.
+type verifier struct {
+	opts  VerifyOptions
+	group *errgroup.Group
+
+	mu   sync.Mutex
+	done Verification
+}
+
+// Verify reads every file of the snapshot's shards to its footer and compares
+// lengths, checksums and counts. What is damaged or missing is listed in
+// Problems, with its place, and the rest goes on; an error is returned only when
+// it cannot go on, for example because the bucket fails.
+func (s *Snapshot) Verify(ctx context.Context, opts VerifyOptions) (Verification, error) {
+	if opts.Parallel <= 0 {
+		opts.Parallel = 4
+	}
+	v := &verifier{opts: opts}
+	if s.GlobalState {
+		_, err := s.Global(ctx)
+		if err := v.problem(err); err != nil {
+			return v.done, err
+		}
+	}
+	for _, name := range s.Indices {
+		if opts.Index != nil && !opts.Index(name) {
+			continue
+		}
+		if err := v.index(ctx, s, name); err != nil {
+			return v.done, err
+		}
+	}
+	return v.done, nil
+}
+
+// problem lists damage and refusals and returns what ends the verification.
+func (v *verifier) problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch fault.KindOf(err) {
+	case fault.Corrupt, fault.Refused, fault.NotFound:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.done.Problems = append(v.done.Problems, err)
+		return nil
+	}
+	return err
+}
+
+func (v *verifier) index(ctx context.Context, s *Snapshot, name string) error {
+	idx, err := s.Index(ctx, name)
+	if err != nil {
+		return v.problem(err)
+	}
+	v.done.Indices++
+	for n := range idx.Shards {
+		if err := v.shard(ctx, idx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shard checks the shard's files in parallel, and then, where they are sound,
+// that they fit together.
+func (v *verifier) shard(ctx context.Context, idx *Index, n int) error {
+	sh, err := idx.Shard(ctx, n)
+	if err != nil {
+		return v.problem(err)
+	}
+	v.done.Shards++
+	before := len(v.done.Problems)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(v.opts.Parallel)
+	for i := range sh.Files {
+		f := &sh.Files[i]
+		group.Go(func() error {
+			err := v.problem(fault.At(sh.checkFile(groupCtx, f), sh.Path, "file "+f.Name))
+			v.file(f)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if len(v.done.Problems) > before {
+		return nil
+	}
+	return v.problem(v.structure(ctx, sh))
+}
+
+func (v *verifier) file(f *File) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done.Files++
+	v.done.Bytes += f.Length
+	if v.opts.Progress != nil {
+		v.opts.Progress(v.done)
+	}
+}
+
+// structure opens the commit and its segments and compares their counts.
+func (v *verifier) structure(ctx context.Context, sh *Shard) error {
+	sum, err := sh.Summary(ctx)
+	if err != nil {
+		return err
+	}
+	v.done.Segments += len(sum.Segments)
+	v.done.Documents += sum.Live()
+	return nil
+}
+
+// checkFile reads one file to its end. A blob that is longer than the manifest
+// says is damage as well as one that is shorter.
+func (sh *Shard) checkFile(ctx context.Context, f *File) error {
+	info, _ := sh.Stat(f.Name)
+	if f.Content != nil {
+		if err := lucene.CheckFile(bytes.NewReader(f.Content), info); err != nil || f.Virtual {
+			return fault.At(err, "in the manifest")
+		}
+	}
+	for _, part := range sh.parts(f) {
+		size, err := sh.Index.snapshot.repo.bucket.Size(ctx, part.Key)
+		if fault.Is(err, fault.NotFound) {
+			return fault.New(fault.Corrupt, "blob %s is missing", part.Key)
+		} else if err != nil {
+			return err
+		}
+		if size != part.Size {
+			return fault.New(fault.Corrupt, "blob %s has %d bytes, the manifest says %d", part.Key, size, part.Size)
+		}
+	}
+	r, err := sh.openBlobs(ctx, f, 0, f.Length)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return fault.At(lucene.CheckFile(r, info), fmt.Sprintf("blob %s", f.Blob))
+}
