@@ -1,0 +1,72 @@
+# Reshelve. `make` prints what can be made.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+TOOLS := $(CURDIR)/build/tools
+LINTER := $(TOOLS)/golangci-lint-$(LINTER_VERSION)
+LINTER_VERSION := v2.15.0
+FUZZ_SECONDS ?= 60
+export CGO_ENABLED ?= 0
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/reshelve
+	go build -trimpath -ldflags '-s -w' -o bin/reshelve ./cmd/reshelve
+
+.PHONY: test
+test: format vet lint unit race e2e live fuzz ## everything that CI runs
+
+.PHONY: quick
+quick: ## the tests that need nothing but Go
+	go test ./...
+
+.PHONY: format
+format: ## fail when a file is not in gofmt's form
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted; run gofmt -w on them"; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet, both modules
+	go vet ./...
+	cd e2e && go vet ./...
+
+$(TOOLS)/golangci-lint-%:
+	mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS)/$* go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$*
+	mv $(TOOLS)/$*/golangci-lint $@
+	rmdir $(TOOLS)/$*
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint-$(LINTER_VERSION) ## the linters of .golangci.yml
+	$< run ./...
+
+.PHONY: unit
+unit: ## unit tests, scripts, the map, the README's commands
+	go test -timeout 20m ./...
+
+.PHONY: race
+race: ## the packages that start goroutines, under the race detector
+	CGO_ENABLED=1 go test -race -timeout 20m ./blob/... ./snapshot/... ./control/... ./cli/...
+
+.PHONY: e2e
+e2e: ## read repositories through emulators of S3, Google Cloud Storage and Azure
+	cd e2e && go test -timeout 20m ./...
+
+.PHONY: live
+live: ## take snapshots with real servers and compare every document with their answers
+	RESHELVE_LIVE=1 go test -timeout 30m -count=1 -run Live ./servers/...  ./cli/...
+
+.PHONY: fuzz
+fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)
+	./scripts/fuzz $(FUZZ_SECONDS)
+
+.PHONY: bench
+bench: ## the README's table: this reader beside Lucene's own, in one run
+	go run ./bench
+
+.PHONY: fixtures
+fixtures: ## make testdata/repositories again with real servers
+	go run ./cmd/fixtures
