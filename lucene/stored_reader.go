@@ -1,0 +1,234 @@
+package lucene
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// StoredReader is one forward pass over the stored fields of a segment's
+// documents. It holds one decompressed block, a window of compressed bytes and,
+// for documents that lie in several blocks, one document. Not safe for
+// concurrent use; several readers of one segment are independent.
+//
+//	for r.Next() {
+//		if live(r.Doc()) {
+//			values, err := r.Values()
+//		}
+//	}
+//	err := r.Err()
+//
+// A document whose Values nobody asks for is passed over without parsing, and
+// blocks that hold only such documents are not decompressed where the format
+// tells their compressed length.
+type StoredReader struct {
+	in     *stream
+	info   FileInfo
+	format storedFormat
+	index  indexFiles
+	ctx    context.Context // of OpenStored, for the .fdm of a sliced chunk
+
+	maxDoc, to int
+	doc        int // current document
+	chunkSize  int // of sliced chunks; 0 before it is known
+	chunks     int64
+	chunk      chunk
+	body       chunkBody
+	at         int // place of the current document in the decompressed chunk
+	length     int // of the current document in bytes
+	parser     valueParser
+	values     []StoredValue
+	confirmed  bool
+	ended      bool
+}
+
+// storedFiles names the files that hold a segment's stored fields.
+type storedFiles struct {
+	data   string // .fdt
+	maxDoc int
+	indexFiles
+}
+
+// openStored opens documents [from, to) of the stored fields; see Segment.OpenStored.
+func openStored(ctx context.Context, files storedFiles, from, to int) (*StoredReader, error) {
+	if from < 0 || from > to || to > files.maxDoc {
+		return nil, fault.New(fault.Bug, "documents [%d, %d) of %d were asked for", from, to, files.maxDoc)
+	}
+	info, ok := files.dir.Stat(files.data)
+	if !ok {
+		return nil, fault.New(fault.Corrupt, "file %s: is missing", files.data)
+	}
+	r := &StoredReader{info: info, index: files.indexFiles, ctx: ctx, maxDoc: files.maxDoc, to: to, doc: from - 1}
+	if err := r.open(files, from); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *StoredReader) open(files storedFiles, from int) (err error) {
+	if r.in, err = openStream(r.ctx, files.dir, files.data, 0, r.info.Length, r.info.Length); err != nil {
+		return err
+	}
+	head := r.in.peekUpTo(longestStoredHeader)
+	if r.in.err != nil {
+		return r.in.err
+	}
+	if r.format, err = readStoredFormat(files.data, head, files.id, files.suffix); err != nil {
+		return err
+	}
+	r.in.skip(int64(r.format.Length))
+	if r.format.chunkSizeInData() {
+		r.chunkSize = r.in.vint()
+	}
+	r.format.packedVersion = packedByteAligned
+	if r.format.packedVersionInData() {
+		r.format.packedVersion = r.in.vint()
+	}
+	r.parser = valueParser{order: r.format.order(), fixed: r.format.fixedNumbers()}
+	r.body.blocks = blockReader{compression: r.format.compression, zstd: &zstdDecoder{}}
+	return r.in.err
+}
+
+// Next moves to the next document, deleted ones included; false at the end, or
+// on an error that Err returns. At the end of the segment it compares the
+// footer, and reports what does not agree.
+func (r *StoredReader) Next() bool {
+	if r.in.err != nil || r.ended {
+		return false
+	}
+	if r.doc+1 >= r.to {
+		r.doc = r.to
+		r.finish()
+		r.ended = true
+		return false
+	}
+	r.doc++
+	r.at += r.length
+	if r.doc >= r.chunk.base+r.chunk.docs && !r.nextChunk() {
+		return false
+	}
+	r.length = r.chunk.lengths.at(r.doc - r.chunk.base)
+	return true
+}
+
+func (r *StoredReader) nextChunk() bool {
+	r.body.finish(r.in)
+	c := &r.chunk
+	c.readHead(r.in, &r.format, r.chunkSize, c.base+c.docs, r.maxDoc)
+	pieceSize := c.total
+	if c.sliced && r.in.err == nil {
+		pieceSize = r.sliceSize()
+	}
+	r.body.reset(r.in, c.total, pieceSize)
+	r.at, r.length = 0, 0
+	r.chunks++
+	return r.in.err == nil
+}
+
+// sliceSize is the chunk size; where the .fdt does not tell it, the .fdm is
+// read, which only segments with large documents need.
+func (r *StoredReader) sliceSize() int {
+	if r.chunkSize == 0 && r.format.hasMeta() {
+		size, err := r.index.readChunkSize(r.ctx)
+		if err != nil && r.in.err == nil {
+			r.in.err = err
+		}
+		r.chunkSize = size
+	}
+	return r.chunkSize
+}
+
+// Doc is the number of the current document.
+func (r *StoredReader) Doc() int { return r.doc }
+
+// Values parses the fields of the current document, in the order in which they
+// were stored. They are valid until the next call of Next or Values.
+func (r *StoredReader) Values() ([]StoredValue, error) {
+	if r.in.err != nil {
+		return nil, r.in.err
+	}
+	fields := r.chunk.fields.at(r.doc - r.chunk.base)
+	data := r.body.bytes(r.in, r.at, r.length)
+	if r.in.err != nil {
+		return nil, r.in.err
+	}
+	r.values = r.parser.parse(r.values[:0], data, fields)
+	if r.parser.wrong != "" {
+		r.in.failAt(r.chunk.offset, fault.At(fault.New(fault.Corrupt, "%s", r.parser.wrong), fmt.Sprintf("document %d", r.doc)))
+		return nil, r.in.err
+	}
+	return r.values, nil
+}
+
+// finish reads what stands behind the last document of the pass.
+func (r *StoredReader) finish() {
+	r.body.finish(r.in)
+	if r.to < r.maxDoc || r.in.err != nil {
+		return
+	}
+	end := r.info.Length
+	if r.format.hasFooter() {
+		end -= footerLength
+	}
+	if r.format.hasStatistics() {
+		r.checkStatistics(end)
+	}
+	if r.in.err == nil && r.in.offset() != end {
+		r.in.fail("the documents end here, the file's content at offset %d", end)
+	}
+	if r.in.err != nil || !r.format.hasFooter() {
+		return
+	}
+	footer := r.in.next(footerLength)
+	if r.in.err != nil || r.in.from != 0 {
+		return
+	}
+	if err := confirmFooter(footer, end, r.in.sum, r.info); err != nil {
+		r.in.err = fault.At(err, "file "+r.in.name)
+		return
+	}
+	r.confirmed = true
+}
+
+// checkStatistics reads the number of chunks and of incomplete chunks.
+func (r *StoredReader) checkStatistics(end int64) {
+	if chunks := r.in.vlong(); r.in.err == nil && r.in.from == 0 && chunks != r.chunks {
+		r.in.fail("%d chunks are promised, %d were read", chunks, r.chunks)
+	}
+	if dirty := r.in.vlong(); r.in.err == nil && (dirty < 0 || dirty > r.chunks && r.in.from == 0) {
+		r.in.fail("%d of %d chunks are said to be incomplete", dirty, r.chunks)
+	}
+}
+
+// Confirmed tells whether the whole file was read and its footer's checksum was
+// right: never before Next returned false, never for a part of a segment (see
+// ConfirmStored), and never when HasChecksum is false.
+func (r *StoredReader) Confirmed() bool { return r.confirmed }
+
+// HasChecksum is false for files that Lucene wrote before 4.8: they have none.
+func (r *StoredReader) HasChecksum() bool { return r.format.hasFooter() }
+
+// Checksum is the range of the file that was read so far and the CRC-32 (IEEE)
+// of it, without the footer's last eight bytes.
+func (r *StoredReader) Checksum() (from, to int64, sum uint32) {
+	return r.in.from, r.in.summed, r.in.sum
+}
+
+// BytesRead is how many bytes of the file were read so far.
+func (r *StoredReader) BytesRead() int64 { return r.in.arrived() }
+
+// Err is what ended the pass, or nil.
+func (r *StoredReader) Err() error { return r.in.err }
+
+// Close ends the pass. It is needed after an error too.
+func (r *StoredReader) Close() error {
+	if r.in == nil {
+		return nil
+	}
+	if z := r.body.blocks.zstd; z != nil {
+		z.close()
+	}
+	return r.in.close()
+}
