@@ -1,0 +1,55 @@
+package blob
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	// stallAfter is how long a connection may bring nothing while something is
+	// awaited from it: long for a store under load, short for a person.
+	stallAfter = 60 * time.Second
+	dialAfter  = 10 * time.Second
+	// idleAfter must be shorter than stallAfter, so that an unused connection
+	// is closed in peace and not reported as a stalled one.
+	idleAfter = 45 * time.Second
+	// keptIdle connections per host serve the pieces of a few streams.
+	keptIdle = 64
+)
+
+// NewTransport is the HTTP transport of the remote adapters: a connection for
+// each request in flight, so that pieces do not share one flow-control window
+// as they would in HTTP/2; nothing is decompressed on the way; and a connection
+// that stalls fails after a minute, in the middle of a body too, where Retry
+// resumes it. Proxies are those of the environment.
+func NewTransport() *http.Transport {
+	dialer := net.Dialer{Timeout: dialAfter, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &watchedConn{conn}, nil
+		},
+		TLSHandshakeTimeout: dialAfter,
+		IdleConnTimeout:     idleAfter,
+		MaxIdleConnsPerHost: keptIdle,
+		DisableCompression:  true,
+	}
+}
+
+// watchedConn fails a read that brings nothing for stallAfter. HTTP has no
+// such limit of its own: a timeout of the whole request would have to grow with
+// the body.
+type watchedConn struct{ net.Conn }
+
+func (c *watchedConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(stallAfter)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
