@@ -1,0 +1,100 @@
+package xcontent
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789ABCDEF"
+
+// verbatim marks the bytes that stand for themselves in a JSON string: ASCII but
+// for control characters, quotation mark and backslash.
+var verbatim = func() (table [256]bool) {
+	for c := 0x20; c < 0x80; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
+// appendComma appends the comma that a further element needs: none directly after
+// the bracket or brace. Nothing else that we write ends in an opening one.
+func appendComma(dst []byte) []byte {
+	if c := dst[len(dst)-1]; c == '[' || c == '{' {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// appendString appends the JSON string of s as Jackson's UTF8JsonGenerator writes
+// it; false when s is not UTF-8 (surrogates in three bytes are let pass).
+func appendString(dst, s []byte) ([]byte, bool) {
+	dst = append(dst, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if verbatim[c] {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			dst = appendEscape(append(dst, s[done:i]...), c)
+			i++
+			done = i
+			continue
+		}
+		r, size := utf8.DecodeRune(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			if r, size = surrogate(s[i:]), 3; r < 0 {
+				return dst, false
+			}
+			dst = appendUnit(append(dst, s[done:i]...), r)
+			done = i + size
+		} else if r > 0xffff {
+			dst = append(dst, s[done:i]...)
+			dst = appendUnit(dst, 0xd800+(r-0x10000)>>10)
+			dst = appendUnit(dst, 0xdc00+(r-0x10000)&0x3ff)
+			done = i + size
+		}
+		i += size
+	}
+	return append(append(dst, s[done:]...), '"'), true
+}
+
+// surrogate is the surrogate that s begins with, in the three bytes that UTF-8
+// would give it, or -1.
+func surrogate(s []byte) rune {
+	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2] < 0x80 || s[2] > 0xbf {
+		return -1
+	}
+	return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f)
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	return appendUnit(dst, rune(c))
+}
+
+// appendUnit appends the \uXXXX escape of a UTF-16 code unit.
+func appendUnit(dst []byte, unit rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
+}
+
+// appendBase64 appends b as Jackson's default variant does: standard alphabet,
+// padding, no line breaks.
+func appendBase64(dst, b []byte) []byte {
+	dst = base64.StdEncoding.AppendEncode(append(dst, '"'), b)
+	return append(dst, '"')
+}
