@@ -33,7 +33,12 @@ type Snapshot struct {
 	Failures     []Failure
 	FailedReason string
 
-	repo *Repository
+	repo    *Repository
+	layout  layout
+	version versionID
+	lookup  map[string]string    // index id → identifier of its metadata
+	indexOf map[string]rootIndex // by name
+	pinned  bool                 // OpenSearch: the data lie in a remote segment store
 }
 
 // Failure is one shard that a snapshot does not hold.
@@ -58,7 +63,12 @@ type Index struct {
 	Types    []string        // mapping types, sorted; nil where the version has none
 	Aliases  json.RawMessage // JSON object, name → filter and routing
 
-	snapshot *Snapshot
+	snapshot  *Snapshot
+	folder    string // key of the index's folder, without a final slash
+	pathType  pathType
+	created   versionID
+	mappings  map[string]json.RawMessage // by type; the one key is "_doc" from 7.0 on
+	typeBytes []byte                     // see impliedType
 }
 
 // Global is the cluster state that a snapshot may include, each part the JSON

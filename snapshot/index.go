@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// indexFile is the metadata of one index.
+type indexFile struct {
+	State    string          `json:"state"`
+	Settings json.RawMessage `json:"settings"`
+	Mappings json.RawMessage `json:"mappings"`
+	Aliases  json.RawMessage `json:"aliases"`
+}
+
+// maxShards is far above what servers allow (1024) and bounds loops over shards.
+const maxShards = 1 << 16
+
+// Index reads the metadata of the named index. An index that is not in the
+// snapshot is fault.NotFound and the message lists what is.
+func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
+	entry, ok := s.indexOf[name]
+	if !ok {
+		err := fault.New(fault.NotFound, "no index %q in snapshot %q; it holds %s", name, s.Name, enumerate(s.Indices))
+		return nil, fault.WithNext(err, "name one of these")
+	}
+	i := &Index{Name: name, ID: entry.ID, snapshot: s, folder: "indices/" + entry.ID, pathType: entry.PathType}
+	key, identifier, err := s.indexMetadataKey(i)
+	if err != nil {
+		return nil, err
+	}
+	var file map[string]indexFile
+	if err := s.repo.readMetadata(ctx, key, s.layout.codec(codecIndex), &file); err != nil {
+		return nil, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key)
+	}
+	meta, ok := file[name]
+	if !ok || len(file) != 1 {
+		return nil, fault.At(fault.New(fault.Corrupt, "does not hold the metadata of index %q alone", name), key)
+	}
+	if err := i.fill(&meta); err != nil {
+		return nil, fault.At(err, key)
+	}
+	if identifier != "" && i.UUID != "" && !strings.HasPrefix(identifier, i.UUID+"-") {
+		return nil, fault.At(fault.New(fault.Corrupt, "is of the index with UUID %s; the root file says %s", i.UUID, identifier), key)
+	}
+	return i, nil
+}
+
+// indexMetadataKey finds the file of an index's metadata. From 7.9 on the root
+// file may name it, and several snapshots share it.
+func (s *Snapshot) indexMetadataKey(i *Index) (key, identifier string, err error) {
+	identifier, ok := s.lookup[i.ID]
+	if !ok {
+		return i.folder + "/" + s.layout.metaKey(), "", nil
+	}
+	blob, ok := s.repo.root.Identifiers[identifier]
+	if !ok {
+		return "", "", fault.New(fault.Corrupt, "%s: index %q has the metadata %s in snapshot %q, which index_metadata_identifiers lacks", generationKey(s.repo.Generation), i.Name, identifier, s.Name)
+	}
+	return i.folder + "/meta-" + blob + ".dat", identifier, nil
+}
+
+// fill takes what the file says.
+func (i *Index) fill(f *indexFile) (err error) {
+	i.Open = f.State != "close"
+	if i.Setting, err = flatten(f.Settings); err != nil {
+		return fault.At(err, "settings")
+	}
+	i.UUID = i.Setting["index.uuid"]
+	if i.UUID == unassigned {
+		i.UUID = ""
+	}
+	i.Shards, err = strconv.Atoi(i.Setting["index.number_of_shards"])
+	if err != nil || i.Shards < 1 || i.Shards > maxShards {
+		return fault.New(fault.Corrupt, "settings: index.number_of_shards is %q", i.Setting["index.number_of_shards"])
+	}
+	id, err := strconv.ParseInt(i.Setting["index.version.created"], 10, 64)
+	if err != nil {
+		return fault.New(fault.Corrupt, "settings: index.version.created is %q", i.Setting["index.version.created"])
+	}
+	i.created = versionID(id)
+	i.Created = i.created.String()
+	if i.mappings, err = parseMappings(f.Mappings); err != nil {
+		return fault.At(err, "mappings")
+	}
+	if err := i.fillTypes(); err != nil {
+		return fault.At(err, "mappings")
+	}
+	i.Aliases, err = parseAliases(f.Aliases)
+	return fault.At(err, "aliases")
+}
+
+// fillTypes makes Mappings and Types of the mappings by type.
+func (i *Index) fillTypes() (err error) {
+	if !i.created.typed() {
+		i.Mappings = json.RawMessage("{}")
+		for _, mapping := range i.mappings {
+			i.Mappings = mapping
+		}
+		if len(i.mappings) > 1 {
+			return fault.New(fault.Corrupt, "%d mapping types in an index that can have one", len(i.mappings))
+		}
+		return nil
+	}
+	i.Types = []string{}
+	for name := range i.mappings {
+		if name != defaultMapping {
+			i.Types = append(i.Types, name)
+		}
+	}
+	sort.Strings(i.Types)
+	if len(i.Types) == 1 {
+		i.typeBytes = []byte(i.Types[0])
+	}
+	i.Mappings, err = json.Marshal(i.mappings)
+	return err
+}
+
+// flatten makes dotted keys of settings that may be nested, flat or mixed.
+// Lists keep their JSON text.
+func flatten(data json.RawMessage) (map[string]string, error) {
+	flat := map[string]string{}
+	if len(data) == 0 {
+		return flat, nil
+	}
+	var tree map[string]any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return nil, fault.New(fault.Corrupt, "cannot be understood: %w", err)
+	}
+	return flat, flattenInto(flat, "", tree)
+}
+
+func flattenInto(flat map[string]string, prefix string, tree map[string]any) error {
+	for key, value := range tree {
+		key = prefix + key
+		if _, twice := flat[key]; twice {
+			return fault.New(fault.Corrupt, "%s is set twice", key)
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			if err := flattenInto(flat, key+".", value); err != nil {
+				return err
+			}
+		case string:
+			flat[key] = value
+		case nil: // reset to its default
+		default:
+			text, err := json.Marshal(value)
+			if err != nil {
+				return err
+			}
+			flat[key] = string(text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// manifest is the file of a shard in one snapshot, see
+// BlobStoreIndexShardSnapshot of Elasticsearch 7.10. Its own counts and sizes
+// are of what this snapshot added, and so are not used.
+type manifest struct {
+	Name  string         `json:"name"` // of the snapshot
+	Files []manifestFile `json:"files"`
+}
+
+// manifestFile is one file in a manifest.
+type manifestFile struct {
+	Name         string `json:"name"` // of the blob
+	PhysicalName string `json:"physical_name"`
+	Length       *int64 `json:"length"`
+	Checksum     string `json:"checksum"` // in base 36
+	PartSize     *int64 `json:"part_size"`
+	WrittenBy    string `json:"written_by"` // a Lucene version
+	MetaHash     []byte `json:"meta_hash"`
+}
+
+const (
+	virtualPrefix = "v__"
+	// hashedPrefix is how much of a longer file meta_hash may hold.
+	hashedPrefix = 1 << 20
+	// maxParts bounds lists of parts: far more than a repository would hold.
+	maxParts = 1 << 20
+)
+
+// fill makes the shard's files of a manifest.
+func (sh *Shard) fill(m *manifest) error {
+	sh.Files = make([]File, 0, len(m.Files))
+	for _, f := range m.Files {
+		file, err := f.file()
+		if err != nil {
+			return fault.At(err, "file "+strconv.Quote(f.PhysicalName))
+		}
+		sh.Files = append(sh.Files, file)
+	}
+	sort.Slice(sh.Files, func(i, j int) bool { return sh.Files[i].Name < sh.Files[j].Name })
+	sh.byName = make(map[string]*File, len(sh.Files))
+	for i := range sh.Files {
+		f := &sh.Files[i]
+		if sh.byName[f.Name] != nil {
+			return fault.New(fault.Corrupt, "file %q is listed twice", f.Name)
+		}
+		sh.byName[f.Name] = f
+	}
+	return nil
+}
+
+// file checks one entry of a manifest.
+func (m *manifestFile) file() (File, error) {
+	f := File{Name: m.PhysicalName, Blob: m.Name, Virtual: strings.HasPrefix(m.Name, virtualPrefix)}
+	if err := checkComponent("file", f.Name); err != nil {
+		return f, err
+	}
+	if err := checkComponent("blob", f.Blob); err != nil {
+		return f, err
+	}
+	if m.Length == nil || *m.Length < 0 {
+		return f, fault.New(fault.Corrupt, "has no length, or a negative one")
+	}
+	f.Length = *m.Length
+	if m.PartSize != nil && *m.PartSize < f.Length {
+		f.PartSize = *m.PartSize
+		if f.PartSize <= 0 || f.Length/f.PartSize >= maxParts {
+			return f, fault.New(fault.Corrupt, "has %d bytes in parts of %d", f.Length, f.PartSize)
+		}
+	}
+	if err := m.checksum(&f); err != nil {
+		return f, err
+	}
+	return f, m.content(&f)
+}
+
+// checksum takes the CRC-32 of the file's footer. Files that Lucene before 4.8
+// wrote have no footer, and their checksum is another one.
+func (m *manifestFile) checksum(f *File) error {
+	if m.Checksum == "" || !hasFooter(m.WrittenBy) {
+		return nil
+	}
+	sum, err := strconv.ParseUint(m.Checksum, 36, 64)
+	if err != nil || sum > math.MaxUint32 {
+		return fault.New(fault.Corrupt, "its checksum %q is no CRC-32 in base 36", m.Checksum)
+	}
+	f.Checksum, f.HasChecksum = uint32(sum), true
+	return nil
+}
+
+// hasFooter tells by the Lucene version whether files end with a footer.
+func hasFooter(writtenBy string) bool {
+	return writtenBy != "" && newerThan(writtenBy, "4.7.999")
+}
+
+// content takes meta_hash where it is the whole file.
+func (m *manifestFile) content(f *File) error {
+	n := int64(len(m.MetaHash))
+	switch {
+	case n == f.Length && (n > 0 || f.Virtual):
+		f.Content = append([]byte{}, m.MetaHash...)
+	case f.Virtual:
+		return fault.New(fault.Corrupt, "has %d bytes, but the manifest that holds it has %d", f.Length, n)
+	case n == 0 || n == hashedPrefix && n < f.Length:
+		return nil
+	default:
+		return fault.New(fault.Corrupt, "has %d bytes; its meta_hash holds %d", f.Length, n)
+	}
+	if !f.HasChecksum {
+		return nil
+	}
+	if n < footerLength || binary.BigEndian.Uint32(f.Content[n-footerLength:]) != footerMagic {
+		return fault.New(fault.Corrupt, "its content in the manifest has no footer")
+	}
+	if sum := binary.BigEndian.Uint64(f.Content[n-8:]); sum != uint64(f.Checksum) {
+		return fault.New(fault.Corrupt, "its checksum is %08x; its content in the manifest says %08x", f.Checksum, sum)
+	}
+	return nil
+}

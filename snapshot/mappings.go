@@ -1,0 +1,104 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// defaultMapping is no type, but what new types of an index up to 6.x begin with.
+const defaultMapping = "_default_"
+
+// parseMappings reads the mappings of an index or template: an array with one
+// element for each type (1.x to today), each an object {TYPE: mapping} or the
+// compressed bytes of one, which arrive here as base64; or one object with all.
+func parseMappings(data json.RawMessage) (map[string]json.RawMessage, error) {
+	byType := map[string]json.RawMessage{}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || string(data) == "null" {
+		return byType, nil
+	}
+	elements := []json.RawMessage{data}
+	if data[0] == '[' {
+		if err := decodeJSON(data, &elements); err != nil {
+			return nil, err
+		}
+	}
+	for _, element := range elements {
+		plain, err := compressedJSON(element)
+		if err != nil {
+			return nil, err
+		}
+		var types map[string]json.RawMessage
+		if err := decodeJSON(plain, &types); err != nil {
+			return nil, err
+		}
+		for name, mapping := range types {
+			if _, twice := byType[name]; twice {
+				return nil, fault.New(fault.Corrupt, "type %q is there twice", name)
+			}
+			if mapping, err = compressedJSON(mapping); err != nil {
+				return nil, fault.At(err, "type "+name)
+			}
+			byType[name] = mapping
+		}
+	}
+	return byType, nil
+}
+
+// compressedJSON returns the JSON of a value that is either that JSON or, as a
+// base64 string, compressed x-content (CompressedXContent of the servers).
+func compressedJSON(value json.RawMessage) (json.RawMessage, error) {
+	if len(value) == 0 || value[0] != '"' {
+		return value, nil
+	}
+	var text string
+	if err := decodeJSON(value, &text); err != nil {
+		return nil, err
+	}
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fault.New(fault.Corrupt, "is neither an object nor compressed: %w", err)
+	}
+	plain, err := plainJSON(packed)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(plain) {
+		return nil, fault.New(fault.Corrupt, "is not valid JSON after decompression")
+	}
+	return bytes.TrimSpace(plain), nil
+}
+
+// parseAliases reads aliases by name, whose filters may be compressed; up to 1.x
+// they may also come as an array of such objects.
+func parseAliases(data json.RawMessage) (json.RawMessage, error) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || string(data) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	elements := []map[string]map[string]json.RawMessage{nil}
+	var err error
+	if data[0] == '[' {
+		err = decodeJSON(data, &elements)
+	} else {
+		err = decodeJSON(data, &elements[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]map[string]json.RawMessage{}
+	for _, element := range elements {
+		for name, alias := range element {
+			if filter, ok := alias["filter"]; ok {
+				if alias["filter"], err = compressedJSON(filter); err != nil {
+					return nil, fault.At(err, name, "filter")
+				}
+			}
+			all[name] = alias
+		}
+	}
+	return json.Marshal(all)
+}

@@ -1,0 +1,199 @@
+package snapshot
+
+import (
+	"context"
+	"sort"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// Repository is one snapshot repository as it stood when it was opened. It is
+// safe for concurrent use.
+type Repository struct {
+	// Generation is the N of the root file index-N; −1 where the root file is the
+	// index of 1.x and 2.x.
+	Generation int64
+	UUID       string // of the repository; "" before Elasticsearch 7.12 and in OpenSearch
+	ClusterID  string // of the last cluster that wrote to it; as UUID
+	MinVersion string // what a server must be at least to read it, e.g. "7.9.0"; "" before 7.6
+
+	bucket       Bucket
+	root         *root
+	incompatible []rootSnapshot // that servers since 5.0 do not open
+}
+
+// Open finds the root file that counts and reads it. What is no repository is
+// fault.NotFound, an encrypted one fault.Refused, a damaged one fault.Corrupt.
+func Open(ctx context.Context, b Bucket) (*Repository, error) {
+	files, err := findRoot(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRoot(ctx, b, files)
+	if !fault.Is(err, fault.NotFound) || files == (rootFiles{generation: -1}) {
+		return r, err
+	}
+	// A cluster that writes replaces index-N by index-N+1: look once more.
+	if files, err = findRoot(ctx, b); err != nil {
+		return nil, err
+	}
+	r, err = openRoot(ctx, b, files)
+	return r, dangling(err, "%s was listed, but cannot be read", generationKey(files.generation))
+}
+
+func openRoot(ctx context.Context, b Bucket, files rootFiles) (*Repository, error) {
+	r := &Repository{Generation: files.generation, bucket: b}
+	key, parse := generationKey(files.generation), parseRoot
+	if files.generation < 0 {
+		if !files.old {
+			return nil, noRepository(ctx, b)
+		}
+		key, parse = oldRootKey, parseOldRoot
+	}
+	data, err := readBlob(ctx, b, key)
+	if err != nil {
+		return nil, err
+	}
+	if r.root, err = parse(data); err != nil {
+		return nil, fault.At(err, key)
+	}
+	r.UUID, r.ClusterID, r.MinVersion = r.root.UUID, r.root.ClusterID, r.root.MinVersion
+	if files.incompatible {
+		err = r.readIncompatible(ctx)
+	}
+	return r, err
+}
+
+// readIncompatible reads which snapshots of 1.x a later server set aside.
+func (r *Repository) readIncompatible(ctx context.Context) error {
+	data, err := readBlob(ctx, r.bucket, incompatibleKey)
+	if err != nil {
+		return dangling(err, "%s was listed, but cannot be read", incompatibleKey)
+	}
+	var list struct {
+		Snapshots []rootSnapshot `json:"incompatible-snapshots"`
+	}
+	if err = checkPlain(data); err == nil {
+		err = decodeJSON(data, &list)
+	}
+	for _, s := range list.Snapshots {
+		if err == nil {
+			err = checkComponent("snapshot", s.blob())
+		}
+	}
+	r.incompatible = list.Snapshots
+	return fault.At(err, incompatibleKey)
+}
+
+// parallelReads bounds how many snapshot files are read at a time.
+const parallelReads = 16
+
+// All reads every snapshot of the repository, oldest first. A snapshot whose
+// file is damaged or missing fails the whole; Find still reads the others.
+func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
+	all, err := r.loadAll(ctx, r.root.Snapshots)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range r.incompatible {
+		s, err := r.loadIncompatible(ctx, entry)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	sort.SliceStable(all, func(i, j int) bool {
+		if !all[i].Start.Equal(all[j].Start) {
+			return all[i].Start.Before(all[j].Start)
+		}
+		return all[i].Name < all[j].Name
+	})
+	return all, nil
+}
+
+func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Snapshot, error) {
+	all := make([]*Snapshot, len(entries))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelReads)
+	for i, entry := range entries {
+		group.Go(func() (err error) {
+			all[i], err = r.load(ctx, entry)
+			return err
+		})
+	}
+	return all, group.Wait()
+}
+
+// Find reads the snapshot with the name or UUID; "" means the newest one with
+// the state Success. When there is none, the error is fault.NotFound and lists
+// what there is.
+func (r *Repository) Find(ctx context.Context, nameOrUUID string) (*Snapshot, error) {
+	if nameOrUUID == "" {
+		return r.newest(ctx)
+	}
+	for _, same := range []func(rootSnapshot) bool{
+		func(s rootSnapshot) bool { return s.Name == nameOrUUID },
+		func(s rootSnapshot) bool { return s.UUID == nameOrUUID && s.UUID != unassigned },
+	} {
+		for _, entry := range r.root.Snapshots {
+			if same(entry) {
+				return r.load(ctx, entry)
+			}
+		}
+		for _, entry := range r.incompatible {
+			if same(entry) {
+				return r.loadIncompatible(ctx, entry)
+			}
+		}
+	}
+	err := fault.New(fault.NotFound, "no snapshot %q; the repository holds %s", nameOrUUID, enumerate(r.root.names()))
+	return nil, fault.WithNext(err, "name one of these, or none for the newest successful one")
+}
+
+// newest reads the newest successful snapshot: where the root file has the
+// states and times of all, one file is enough.
+func (r *Repository) newest(ctx context.Context) (*Snapshot, error) {
+	var candidates []rootSnapshot
+	var last *rootSnapshot
+	timed := true
+	for i := range r.root.Snapshots {
+		s := &r.root.Snapshots[i]
+		if s.State != nil && *s.State != Success {
+			continue
+		}
+		candidates = append(candidates, *s)
+		timed = timed && s.Started > 0 && s.State != nil
+		if last == nil || s.Started > last.Started {
+			last = s
+		}
+	}
+	if timed && last != nil {
+		return r.load(ctx, *last)
+	}
+	all, err := r.loadAll(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
+	var found *Snapshot
+	for _, s := range all {
+		if s.State == Success && (found == nil || s.Start.After(found.Start)) {
+			found = s
+		}
+	}
+	if found == nil {
+		return nil, r.noneSuccessful()
+	}
+	return found, nil
+}
+
+func (r *Repository) noneSuccessful() error {
+	if len(r.root.Snapshots) == 0 {
+		err := fault.New(fault.NotFound, "the repository holds no snapshot")
+		return fault.WithNext(err, "all snapshots were deleted, or none was ever finished")
+	}
+	err := fault.New(fault.NotFound, "no successful snapshot; the repository holds %s", strings.TrimSpace(enumerate(r.root.names())))
+	return fault.WithNext(err, "name one of these to see what it does hold")
+}

@@ -1,0 +1,124 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// pathType is how OpenSearch from 2.17 on spreads the folders of shards over a
+// bucket. See RemoteStoreEnums of OpenSearch.
+type pathType int
+
+const (
+	pathFixed        pathType = iota // indices/ID/N
+	pathHashedPrefix                 // HASH/BASE/indices/ID/N: outside the repository's base path
+	pathHashedInfix                  // BASE/HASH/indices/ID/N
+)
+
+func (t pathType) check() error {
+	if t < pathFixed || t > pathHashedInfix {
+		err := fault.New(fault.Refused, "the shards lie below paths of type %d; 0, 1 and 2 are known", int(t))
+		return fault.WithNext(err, "a newer server wrote it: look for a newer release of this program")
+	}
+	return nil
+}
+
+// shardHash is the folder that hashed paths begin with: of the 64 bits of
+// FNV-1a over shard number and index id the top 6 as a base64url letter, and the
+// next 14 as binary digits.
+func shardHash(id string, shard int) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d%s", shard, id)
+	sum := h.Sum64()
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return fmt.Sprintf("%c%014b", alphabet[sum>>58], sum>>44&(1<<14-1))
+}
+
+// shardPath is the folder of a shard, without a final slash.
+func (i *Index) shardPath(n int) string {
+	path := i.folder + "/" + strconv.Itoa(n)
+	if i.pathType == pathFixed {
+		return path
+	}
+	return shardHash(i.ID, n) + "/" + path
+}
+
+// Shard reads the manifest of shard n. A shard that the snapshot does not hold
+// is fault.NotFound with the reason that the server gave; one whose data lie
+// elsewhere is fault.Refused.
+func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
+	if n < 0 || n >= i.Shards {
+		return nil, fault.New(fault.NotFound, "index %s: no shard %d; its shards are 0 to %d", i.Name, n, i.Shards-1)
+	}
+	if err := i.elsewhere(); err != nil {
+		return nil, err
+	}
+	s := i.snapshot
+	sh := &Shard{Index: i, Number: n, Path: i.shardPath(n)}
+	key := sh.Path + "/" + s.layout.snapKey()
+	var file manifest
+	err := s.repo.readMetadata(ctx, key, s.layout.codec(codecSnapshot), &file)
+	if fault.Is(err, fault.NotFound) {
+		return nil, i.noManifest(ctx, n, sh.Path, key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if file.Name != s.Name {
+		return nil, fault.At(fault.New(fault.Corrupt, "is of snapshot %q, expected %q", file.Name, s.Name), key)
+	}
+	return sh, fault.At(sh.fill(&file), key)
+}
+
+// noManifest says why a shard has no manifest.
+func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
+	s := i.snapshot
+	for _, f := range s.Failures {
+		if f.Index == i.Name && f.Shard == n {
+			err := fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q: %s", i.Name, n, s.Name, f.Reason)
+			return fault.WithNext(err, "look for it in another snapshot")
+		}
+	}
+	shallow := path + "/shallow-" + s.layout.snapKey()
+	if there, err := exists(ctx, s.repo.bucket, shallow); err != nil || there {
+		if err != nil {
+			return err
+		}
+		return i.shallow(shallow)
+	}
+	if s.State != Success {
+		return fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q, whose state is %s", i.Name, n, s.Name, s.State)
+	}
+	return dangling(fault.New(fault.NotFound, "missing"), "snapshot %q holds shard %d of index %q, but %s is missing", s.Name, n, i.Name, key)
+}
+
+// shallow refuses a snapshot that only refers to data in a remote store.
+func (i *Index) shallow(what string) error {
+	err := fault.New(fault.Refused, "index %s: %s: a shallow snapshot, which only points into the remote segment store of an OpenSearch cluster", i.Name, what)
+	return fault.WithNext(err, "restore it in that cluster, and snapshot into a repository whose remote_store_index_shallow_copy is false")
+}
+
+// elsewhere refuses an index whose files are not in this repository.
+func (i *Index) elsewhere() error {
+	if i.snapshot.pinned {
+		return i.shallow("snapshot " + i.snapshot.Name + " has a pinned timestamp")
+	}
+	switch store := i.Setting["index.store.type"]; store {
+	case "snapshot", "remote_snapshot":
+		source := i.Setting["index.store.snapshot.snapshot_name"]
+		if source == "" {
+			source = i.Setting["index.searchable_snapshot.snapshot_id.name"]
+		}
+		repo := i.Setting["index.store.snapshot.repository_name"]
+		if repo == "" {
+			repo = i.Setting["index.searchable_snapshot.repository"]
+		}
+		err := fault.New(fault.Refused, "index %s: a mounted searchable snapshot (index.store.type %s): its documents lie in snapshot %q of repository %q", i.Name, store, source, repo)
+		return fault.WithNext(err, "read that snapshot instead")
+	}
+	return nil
+}
