@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		progress("bench: %v", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run of the benchmark.
+type bench struct {
+	shards   []shard
+	reshelve string                // the command under test
+	java     map[string]javaReader // by Lucene series
+	rounds   int
+}
+
+func run(ctx context.Context) error {
+	size := flag.String("size", "1G", "bytes of sources of a shard: a number with K, M or G")
+	rounds := flag.Int("rounds", 5, "runs of each reader over each shard; medians are printed")
+	only := flag.String("only", "", "only shards whose name holds this, such as \"deflate\" or \"9.12 lz4 300\"")
+	flag.Parse()
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	all, made, err := loadShards(ctx, cache, *size)
+	if err != nil {
+		return err
+	}
+	if made {
+		return again()
+	}
+	b := &bench{rounds: max(*rounds, 1)}
+	for _, s := range all {
+		if strings.Contains(s.String(), strings.ToLower(*only)) {
+			b.shards = append(b.shards, s)
+		}
+	}
+	if len(b.shards) == 0 {
+		return fmt.Errorf("-only %q: no shard is named so; they are %s", *only, all)
+	}
+	if err := b.build(ctx, cache); err != nil {
+		return err
+	}
+	results, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Print(b.report(results))
+	return nil
+}
+
+// again starts this program anew in its own place. Making shards has taken memory, and a child's peak of memory begins with
+// that of its parent, so measuring is left to a process that has done nothing else.
+func again() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(program, os.Args, os.Environ())
+}
+
+// build makes the command as it is released, and the Java readers.
+func (b *bench) build(ctx context.Context, cache string) error {
+	b.reshelve = filepath.Join(cache, "reshelve")
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.reshelve,
+		"github.com/reshelve/reshelve/cmd/reshelve")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build reshelve: %w\n%s", err, output)
+	}
+	b.java = map[string]javaReader{}
+	for _, f := range families {
+		if !f.javaReads() {
+			continue
+		}
+		reader, err := newJavaReader(ctx, f, filepath.Join(cache, "java-"+f.lucene))
+		if err != nil {
+			return errors.Join(errors.New("prepare the Java reader"), err)
+		}
+		b.java[f.lucene] = reader
+	}
+	return nil
+}
+
+// cat is the command under test over one shard.
+func (b *bench) cat(s shard) []string {
+	return []string{b.reshelve, "snapshot", "cat", s.repository(), "--index", s.Name}
+}
+
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report renders what was measured as Markdown: medians of all rounds, Reshelve first and Java second in each cell.
+func (b *bench) report(results []*result) string {
+	var out strings.Builder
+	out.WriteString("| shard | documents | documents per second of CPU: Reshelve · Java | ratio | wall, s | peak memory, MB | first document, ms | bytes read, MB (file of documents) |\n")
+	out.WriteString("|---|---|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		out.WriteString(r.row())
+	}
+	out.WriteString("\nJava in other ways, documents per second of CPU time:\n\n")
+	out.WriteString("| shard | whole process, once | when warm | random access, when warm |\n|---|---|---|---|\n")
+	for _, r := range results {
+		if r.shard.family.javaReads() {
+			fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", r.title(), count(r.rate(r.java)), count(r.steady), count(r.random))
+		}
+	}
+	fmt.Fprintf(&out, "\n%s\n", b.circumstances())
+	return out.String()
+}
+
+// row is the shard's line of the first table.
+func (r *result) row() string {
+	cells := []string{r.title(), count(float64(r.shard.Content.Documents)), count(r.rate(r.ours)), "", r.of(r.ours, wall), r.of(r.ours, memory),
+		fmt.Sprintf("%.1f", median(r.first, time.Duration.Seconds)*1e3), r.of(r.ours, read)}
+	if len(r.java) > 0 {
+		cells[2] += " · " + count(r.rate(r.java))
+		cells[3] = fmt.Sprintf("**%.1f**", r.rate(r.ours)/r.rate(r.java))
+		cells[4] += " · " + r.of(r.java, wall)
+		cells[5] += " · " + r.of(r.java, memory)
+		cells[6] += fmt.Sprintf(" · %.0f", median(r.java, func(c cost) float64 { return c.First.Seconds() * 1e3 }))
+		cells[7] += fmt.Sprintf(" · %.1f", float64(r.javaRead)/1e6)
+	}
+	if stored, err := r.shard.storedBytes(); err == nil {
+		cells[7] += fmt.Sprintf(" (%.1f)", float64(stored)/1e6)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func (r *result) title() string {
+	title := fmt.Sprintf("%s, Lucene %s, %s", r.shard.Shape, r.shard.Lucene, r.shard.Codec)
+	if r.baseline.Codec != r.shard.Codec {
+		title += " (Java: " + r.baseline.Codec + ")"
+	}
+	return title
+}
+
+// rate is documents per second of CPU time.
+func (r *result) rate(costs []cost) float64 {
+	return float64(r.shard.Content.Documents) / median(costs, func(c cost) float64 { return c.CPU.Seconds() })
+}
+
+func wall(c cost) float64   { return c.Wall.Seconds() }
+func memory(c cost) float64 { return float64(c.Memory) / 1e6 }
+func read(c cost) float64   { return float64(c.Read) / 1e6 }
+
+func (r *result) of(costs []cost, value func(cost) float64) string {
+	return fmt.Sprintf("%.1f", median(costs, value))
+}
+
+// median of the values of a list that is not empty: the middle one, the lower of two.
+func median[T any, N cmp.Ordered](list []T, value func(T) N) N {
+	values := make([]N, len(list))
+	for i, element := range list {
+		values[i] = value(element)
+	}
+	slices.Sort(values)
+	return values[(len(values)-1)/2]
+}
+
+// count renders a number as people read it: 1.27 M, 203 k, 4.6 k.
+func count(n float64) string {
+	switch {
+	case n >= 1e6:
+		return fmt.Sprintf("%.2f M", n/1e6)
+	case n >= 1e5:
+		return fmt.Sprintf("%.0f k", n/1e3)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f k", n/1e3)
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// circumstances is what has to be known to repeat the numbers.
+func (b *bench) circumstances() string {
+	var javas []string
+	for _, f := range families {
+		if reader, ok := b.java[f.lucene]; ok && f.javaReads() {
+			javas = append(javas, fmt.Sprintf("Lucene %s on %s", f.lucene, reader.Version))
+		}
+	}
+	return fmt.Sprintf("Medians of %d rounds in one run, files in the page cache, %s, %d cores, %s, %s; Java with %s.",
+		b.rounds, processor(), runtime.NumCPU(), runtime.Version(), strings.Join(javas, ", "), strings.Join(javaOptions, " "))
+}
+
+// processor names the machine's processor, where the system tells.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
