@@ -40,6 +40,14 @@ func (sh *Shard) Open(ctx context.Context, name string, offset, length int64) (i
 	return sh.openBlobs(ctx, f, offset, length)
 }
 
+// Bytes is the length of all files of the shard, in bytes.
+func (sh *Shard) Bytes() (n int64) {
+	for _, f := range sh.Files {
+		n += f.Length
+	}
+	return n
+}
+
 func (f *File) checkRange(offset, length int64) error {
 	if offset < 0 || length < 0 || offset > f.Length || length > f.Length-offset {
 		return fault.New(fault.Corrupt, "%d bytes at offset %d are beyond its %d bytes", length, offset, f.Length)

@@ -71,16 +71,6 @@ type Index struct {
 	typeBytes []byte                     // see impliedType
 }
 
-// Global is the cluster state that a snapshot may include, each part the JSON
-// object that the repository holds, nil when absent.
-type Global struct {
-	Templates           json.RawMessage // legacy index templates by name
-	ComposableTemplates json.RawMessage
-	ComponentTemplates  json.RawMessage
-	DataStreams         json.RawMessage
-	Settings            json.RawMessage // persistent cluster settings
-}
-
 // File is one file of a shard as its manifest names it.
 type File struct {
 	Name        string // in the Lucene directory

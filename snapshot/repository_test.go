@@ -20,11 +20,11 @@ func repositories(t testing.TB) map[string]string {
 		shared = "../../shared"
 	}
 	found := map[string]string{}
-	for _, pattern := range []string{shared + "/snapshots/real/*", "../testdata/repositories/*"} {
+	for tag, pattern := range map[string]string{"": "../testdata/repositories/*", " (shared)": shared + "/snapshots/real/*"} {
 		dirs, _ := filepath.Glob(pattern)
 		for _, dir := range dirs {
 			if _, err := os.Stat(dir + "/expected/snapshots.json"); err == nil {
-				found[filepath.Base(dir)] = dir
+				found[filepath.Base(dir)+tag] = dir
 			}
 		}
 	}

@@ -1,0 +1,209 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"testing"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// served is what a server says of its indices right before a snapshot.
+type served struct {
+	Mapping  map[string]struct{ Mappings map[string]any } `json:"_mapping"`
+	Settings map[string]struct{ Settings map[string]any } `json:"_settings"`
+	Alias    map[string]struct{ Aliases map[string]any }  `json:"_alias"`
+	Template map[string]map[string]any                    `json:"_template"`
+}
+
+// eachSnapshot calls f with every snapshot of every real repository, and the
+// folder of the server's answers about it.
+func eachSnapshot(t *testing.T, f func(t *testing.T, s *Snapshot, answers string)) {
+	for name, dir := range repositories(t) {
+		r, err := Open(context.Background(), folderBucket(dir+"/repo"))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		all, err := r.All(context.Background())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, s := range all {
+			t.Run(name+"/"+s.Name, func(t *testing.T) { f(t, s, filepath.Join(dir, "expected", s.Name)) })
+		}
+	}
+}
+
+func TestIndexMetadataIsWhatTheServerShowed(t *testing.T) {
+	compared := 0
+	eachSnapshot(t, func(t *testing.T, s *Snapshot, answers string) {
+		var want served
+		if !readAnswer(t, answers+"/metadata.json", &want) {
+			t.Skip("no metadata.json")
+		}
+		for _, name := range s.Indices {
+			i, err := s.Index(context.Background(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared++
+			compareIndex(t, i, want)
+		}
+	})
+	if compared < 10 {
+		t.Errorf("only %d indices were compared", compared)
+	}
+}
+
+func compareIndex(t *testing.T, i *Index, want served) {
+	t.Helper()
+	got := map[string]string{}
+	for key, value := range i.Setting {
+		got[key] = value
+	}
+	wantSettings := map[string]string{}
+	if err := flattenInto(wantSettings, "", want.Settings[i.Name].Settings); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, wantSettings) {
+		t.Errorf("%s: settings\n got %v\nwant %v", i.Name, got, wantSettings)
+	}
+	var mappings, aliases map[string]any
+	if err := json.Unmarshal(i.Mappings, &mappings); err != nil {
+		t.Errorf("%s: mappings: %v", i.Name, err)
+	}
+	if m := want.Mapping[i.Name].Mappings; !equalJSON(mappings, m) {
+		t.Errorf("%s: mappings\n got %v\nwant %v", i.Name, mappings, m)
+	}
+	if err := json.Unmarshal(i.Aliases, &aliases); err != nil {
+		t.Errorf("%s: aliases: %v", i.Name, err)
+	}
+	if a := want.Alias[i.Name].Aliases; !equalJSON(aliases, a) {
+		t.Errorf("%s: aliases\n got %v\nwant %v", i.Name, aliases, a)
+	}
+}
+
+// equalJSON compares JSON values; absent and empty objects are the same.
+func equalJSON(a, b map[string]any) bool {
+	return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b)
+}
+
+// status is what a server says of the files of a snapshot.
+type status struct {
+	Snapshots []struct {
+		Indices map[string]struct {
+			Shards map[string]struct {
+				Stage string
+				Stats struct {
+					Total *struct {
+						Files int   `json:"file_count"`
+						Bytes int64 `json:"size_in_bytes"`
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestShardsHaveTheFilesThatTheServerCounted(t *testing.T) {
+	compared := 0
+	eachSnapshot(t, func(t *testing.T, s *Snapshot, answers string) {
+		var want status
+		if !readAnswer(t, answers+"/status.json", &want) || len(want.Snapshots) != 1 {
+			t.Skip("no status.json")
+		}
+		for name, index := range want.Snapshots[0].Indices {
+			i, err := s.Index(context.Background(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i.Shards != len(index.Shards) {
+				t.Errorf("%s: %d shards, want %d", name, i.Shards, len(index.Shards))
+			}
+			for number, shard := range index.Shards {
+				total := shard.Stats.Total
+				if total == nil {
+					continue
+				}
+				var n int
+				fmt.Sscan(number, &n)
+				sh, err := i.Shard(context.Background(), n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compared++
+				if len(sh.Files) != total.Files || sh.Bytes() != total.Bytes {
+					t.Errorf("%s/%d: %d files of %d bytes, the server says %d of %d", name, n, len(sh.Files), sh.Bytes(), total.Files, total.Bytes)
+				}
+			}
+		}
+	})
+	if compared == 0 {
+		t.Errorf("no shard was compared")
+	}
+}
+
+func TestEveryFileOfEveryShardIsThere(t *testing.T) {
+	eachSnapshot(t, func(t *testing.T, s *Snapshot, _ string) {
+		ctx := context.Background()
+		for _, name := range s.Indices {
+			i, err := s.Index(ctx, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range i.Shards {
+				sh, err := i.Shard(ctx, n)
+				if fault.Is(err, fault.NotFound) && s.State != Success {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := sh.CommitFile(); err != nil {
+					t.Error(err)
+				}
+				for _, f := range sh.Files {
+					for _, part := range sh.parts(&f) {
+						if size, err := s.repo.bucket.Size(ctx, part.Key); err != nil || size != part.Size {
+							t.Errorf("%s: %d bytes, %v; want %d", part.Key, size, err, part.Size)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGlobalState(t *testing.T) {
+	eachSnapshot(t, func(t *testing.T, s *Snapshot, answers string) {
+		g, err := s.Global(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want served
+		if !s.GlobalState || !readAnswer(t, answers+"/metadata.json", &want) {
+			return
+		}
+		var got map[string]map[string]any
+		if err := json.Unmarshal(g.Templates, &got); err != nil {
+			t.Fatalf("templates: %v in %s", err, g.Templates)
+		}
+		if g, w := keys(got), keys(want.Template); !reflect.DeepEqual(g, w) {
+			t.Errorf("templates: got %q, want %q", g, w)
+		}
+	})
+}
+
+func keys[V any](m map[string]V) []string {
+	all := []string{}
+	for key := range m {
+		all = append(all, key)
+	}
+	sort.Strings(all)
+	return all
+}

@@ -1,0 +1,191 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// sourceMapping is the part of a mapping that says what of a source is stored.
+type sourceMapping struct {
+	Source struct {
+		Enabled  *flag    `json:"enabled"`
+		Mode     string   `json:"mode"`
+		Includes wordList `json:"includes"`
+		Excludes wordList `json:"excludes"`
+	} `json:"_source"`
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+// flag is a boolean that old servers also kept as text.
+type flag bool
+
+// UnmarshalJSON takes true, "true" and the other spellings of 1.x.
+func (f *flag) UnmarshalJSON(data []byte) error {
+	switch strings.Trim(string(data), `"`) {
+	case "false", "off", "no", "0":
+		*f = false
+	default:
+		*f = true
+	}
+	return nil
+}
+
+// wordList is one word or a list of them.
+type wordList []string
+
+// UnmarshalJSON takes both forms.
+func (l *wordList) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*l = wordList{""}
+		return json.Unmarshal(data, &(*l)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(l))
+}
+
+// The first versions of Elasticsearch with which a mode of index makes its
+// sources synthetic by itself.
+const (
+	syntheticTimeSeries versionID = 8_07_00_99
+	syntheticLogs       versionID = 8_500_000 // 8.15, which counts index versions
+)
+
+// Synthetic tells whether the index stores no sources and its server composes
+// them from other files when asked: synthetic source of Elasticsearch from 8.4
+// on, derived source of OpenSearch from 3.2 on. Why names what says so. The
+// setting wins over the mapping, and both over what the mode of the index implies.
+func (i *Index) Synthetic() (why string, is bool) {
+	if i.created.openSearch() {
+		const key = "index.derived_source.enabled"
+		return key + " is true", i.Setting[key] == "true"
+	}
+	for _, key := range []string{"index.mapping.source.mode", "index.mapper.source.mode"} {
+		if mode := i.Setting[key]; mode != "" {
+			return key + " is " + mode, strings.EqualFold(mode, "synthetic")
+		}
+	}
+	mode, implied := i.Setting["index.mode"], false
+	switch mode {
+	case "time_series":
+		implied = i.created.number() >= syntheticTimeSeries.number()
+	case "logsdb", "logs":
+		implied = i.created.number() >= syntheticLogs.number()
+	}
+	for _, m := range i.sourceMappings() {
+		if explicit := m.mapping.Source.Mode; explicit != "" {
+			return fmt.Sprintf("the mapping's _source.mode is %s", explicit), strings.EqualFold(explicit, "synthetic")
+		}
+		if m.mapping.Source.Enabled != nil {
+			implied = false
+		}
+	}
+	return "index.mode is " + mode, implied
+}
+
+// SourceDisabled tells whether the mapping (of some type) switches the storing of
+// sources off. Why names what says so.
+func (i *Index) SourceDisabled() (why string, is bool) {
+	if mode := i.Setting["index.mapping.source.mode"]; strings.EqualFold(mode, "disabled") {
+		return "index.mapping.source.mode is disabled", true
+	}
+	for _, m := range i.sourceMappings() {
+		s := m.mapping.Source
+		if s.Enabled != nil && !bool(*s.Enabled) {
+			return m.where + "_source.enabled is false", true
+		}
+		if strings.EqualFold(s.Mode, "disabled") {
+			return m.where + "_source.mode is disabled", true
+		}
+	}
+	return "", false
+}
+
+// SourceFiltered tells whether sources are stored incomplete: with includes or
+// excludes in the mapping, or without the vectors that newer servers leave out
+// of them. Why names what says so.
+func (i *Index) SourceFiltered() (why string, is bool) {
+	for _, m := range i.sourceMappings() {
+		s := m.mapping.Source
+		if len(s.Includes) > 0 || len(s.Excludes) > 0 {
+			return fmt.Sprintf("%s_source includes %q and excludes %q", m.where, []string(s.Includes), []string(s.Excludes)), true
+		}
+		if field := i.leftOutVector(m.mapping.Properties); field != "" {
+			return fmt.Sprintf("%sfield %s is a vector, which this version leaves out of stored sources", m.where, field), true
+		}
+	}
+	return "", false
+}
+
+// The first versions that leave vectors out of stored sources by default.
+const (
+	vectorlessElasticsearch versionID = 9_039_000 // 9.2
+	vectorlessOpenSearch    versionID = openSearchBit | 3_00_00_00
+)
+
+// leftOutVector names a field whose values are not in the stored sources:
+// dense_vector with index.mapping.exclude_source_vectors, the default from
+// Elasticsearch 9.2 on; knn_vector with index.knn.derived_source.enabled, the
+// default from OpenSearch 3.0 on.
+func (i *Index) leftOutVector(properties map[string]json.RawMessage) string {
+	kind, key, since := "dense_vector", "index.mapping.exclude_source_vectors", vectorlessElasticsearch
+	if i.created.openSearch() {
+		kind, key, since = "knn_vector", "index.knn.derived_source.enabled", vectorlessOpenSearch
+		if i.Setting["index.knn"] != "true" {
+			return ""
+		}
+	}
+	if set := i.Setting[key]; set == "false" || set == "" && i.created.number() < since.number() {
+		return ""
+	}
+	return findField(properties, kind, 0)
+}
+
+// findField names a field of the type, the first by name.
+func findField(properties map[string]json.RawMessage, kind string, depth int) string {
+	const deepest = 100
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		var field struct {
+			Type       string                     `json:"type"`
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if json.Unmarshal(properties[name], &field) != nil || depth == deepest {
+			continue
+		}
+		if field.Type == kind {
+			return name
+		}
+		if inner := findField(field.Properties, kind, depth+1); inner != "" {
+			return name + "." + inner
+		}
+	}
+	return ""
+}
+
+// typeMapping is the mapping of one type; where names the type in a message.
+type typeMapping struct {
+	where   string
+	mapping sourceMapping
+}
+
+// sourceMappings are the mappings of all types, by name. What is not as expected
+// says nothing: the files of the shard decide then.
+func (i *Index) sourceMappings() []typeMapping {
+	var all []typeMapping
+	for name, data := range i.mappings {
+		m := typeMapping{}
+		if len(i.Types) > 1 {
+			m.where = "type " + name + ": "
+		}
+		if name != defaultMapping && json.Unmarshal(data, &m.mapping) == nil {
+			all = append(all, m)
+		}
+	}
+	sort.Slice(all, func(a, b int) bool { return all[a].where < all[b].where })
+	return all
+}
