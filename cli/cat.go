@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/spf13/cobra"
+)
+
+// catFlags are the flags of cat.
+type catFlags struct {
+	request control.ReadRequest
+	format  string // ndjson or bulk
+	limit   int64  // < 0: none
+}
+
+func (p *program) cat() *cobra.Command {
+	var f catFlags
+	cmd := &cobra.Command{
+		Use:   "cat REPO [SNAPSHOT] [flags]",
+		Short: "Print the documents of a snapshot, one JSON object a line",
+		Long: `Print the documents of a snapshot, ordered by index name, shard, segment and
+document number, one JSON object a line:
+
+  {"_index":…,"_id":…,"_routing":…,"_type":…,"_parent":…,"_source":…}
+
+Keys that a document lacks are left out. The source is printed byte for byte as
+it is stored, with a space for each raw line break. Standard output carries
+documents only.
+
+--format bulk prints what the _bulk API of Elasticsearch 7 and later and of
+OpenSearch takes unchanged: an index action with _index, _id and routing, and
+the source on the next line. With --versions the action carries the version, as
+external_gte, so that sending the lines twice changes nothing.
+
+Documents are printed as they are read, and a file's checksum stands at its end.
+When it is wrong, the exit code is 4 and standard error names the positions that
+were printed unconfirmed. A run that is interrupted says with which --from
+another one goes on.`,
+		Example: `  reshelve snapshot cat /backups/repository | jq ._source
+  reshelve snapshot cat s3://backups/search nightly-7 --index 'logs-*' --limit 10
+  reshelve snapshot cat /backups/repository --format bulk --index books | split -l 2000 --filter \
+    'curl -s -H "Content-Type: application/x-ndjson" --data-binary @- localhost:9200/_bulk'
+  reshelve snapshot cat /backups/repository --from books/0/813`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "ndjson", "ndjson: one object a line; bulk: lines for the _bulk API")
+	flags.Int64Var(&f.limit, "limit", -1, "print `N` documents at most")
+	flags.StringVar(&f.request.From, "from", "", "begin at this `POSITION` (index/shard/number), inclusive")
+	flags.BoolVar(&f.request.IDsOnly, "ids-only", false, "print no sources")
+	flags.BoolVar(&f.request.Versions, "versions", false, "add _version, _seq_no and _primary_term where the files hold them")
+	flags.BoolVar(&f.request.AllowMissingSource, "allow-missing-source", false, "print documents that have no source too, without the key; in bulk, which cannot hold them, pass over them")
+	flags.BoolVar(&f.request.UseRecoverySource, "use-recovery-source", false, "take the complete original (_recovery_source) where it is stored beside a disabled or filtered source")
+	selectionFlags(cmd, &f.request.Selection)
+	allowPartialFlag(cmd, &f.request.Selection)
+	complete(cmd, "format", "ndjson", "bulk")
+	return p.targeted(cmd, &f.request.Selection, func(ctx context.Context) error {
+		if err := f.check(p.output); err != nil {
+			return err
+		}
+		if f.limit >= 0 {
+			f.request.Limit = &f.limit
+		}
+		return p.runCat(ctx, f)
+	})
+}
+
+// check refuses flags that contradict each other.
+func (f *catFlags) check(output string) error {
+	switch {
+	case output != "text":
+		err := fault.New(fault.Usage, "cat has no --output: it prints documents only")
+		return fault.WithNext(err, "leave --output out; each line is a JSON document already")
+	case f.format != "ndjson" && f.format != "bulk":
+		return fault.New(fault.Usage, "--format is ndjson or bulk, not %q", f.format)
+	case f.format == "bulk" && f.request.IDsOnly:
+		return fault.New(fault.Usage, "--format bulk needs sources, which --ids-only leaves out")
+	case f.limit < -1:
+		return fault.New(fault.Usage, "--limit %d is negative", f.limit)
+	}
+	return nil
+}
+
+// catRun is one run of cat.
+type catRun struct {
+	*program
+	flags    catFlags
+	docs     *control.Documents
+	out      *lines
+	progress *progress
+	nameless sourceless
+}
+
+// tickEvery is after how many documents the clock and the wish to stop are
+// looked at: often enough for people, too rarely to cost anything.
+const tickEvery = 32
+
+func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
+	r := &catRun{program: p, flags: f, out: newLines(p.stdout, ndjson)}
+	if f.format == "bulk" {
+		r.out.format = bulk
+	}
+	r.progress = p.newProgress("documents")
+	defer r.progress.stop()
+	r.nameless.note = r.progress.note
+	r.docs, err = p.control.Read(ctx, f.request, control.Watch{
+		Sourceless: r.nameless.name,
+		Absent:     r.absent,
+	})
+	if err != nil {
+		return err
+	}
+	defer r.docs.Close()
+	return r.finish(r.print(ctx))
+}
+
+// absent names a shard, or an index, that is passed over.
+func (r *catRun) absent(a control.Failure) {
+	if a.Shard < 0 {
+		r.progress.note("%s: passed over, the snapshot does not hold this index: %s", a.Index, a.Reason)
+		return
+	}
+	r.progress.note("%s/%d: passed over, the snapshot does not hold this shard: %s", a.Index, a.Shard, a.Reason)
+}
+
+// print writes documents until their end, an error, or the wish to stop.
+func (r *catRun) print(ctx context.Context) error {
+	for n := 1; r.docs.Next(); n++ {
+		doc := r.docs.Document()
+		if doc.Source == nil && r.flags.format == "bulk" {
+			r.nameless.name(doc)
+			continue
+		}
+		r.out.print(doc)
+		switch {
+		case r.out.err != nil:
+			return r.out.err
+		case n == 1:
+			r.out.flush() // the first document is shown at once
+		case n%tickEvery == 0:
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.tick()
+		}
+	}
+	return r.docs.Err()
+}
+
+// tick moves the progress on, and shows documents that wait too long.
+func (r *catRun) tick() {
+	if r.progress.due() {
+		r.out.flush()
+		totals := r.docs.Totals()
+		r.progress.set(totals.Documents, totals.SourceBytes, r.docs.Fraction())
+	}
+}
+
+// finish says everything that the run owes: what was left out, what was printed
+// on the word of no checksum, and where another run goes on.
+func (r *catRun) finish(err error) error {
+	r.out.flush()
+	if r.out.err != nil {
+		err = r.out.err
+	}
+	totals := r.docs.Totals()
+	r.progress.end(totals.Documents, totals.SourceBytes)
+	next, more := r.docs.Position()
+	first, last, unconfirmed := r.docs.Unconfirmed()
+	r.docs.Close()
+
+	r.sourcelessNotes(totals)
+	if n := r.out.inexact; n > 0 {
+		r.note("%s printed with an id, routing or type that is not UTF-8, with U+FFFD in the place of each such byte; the first is %s", counted(n, "document"), r.out.firstInexact)
+	}
+	switch {
+	case err == nil || !more:
+		r.unreachedNotes()
+		return r.written(err)
+	case closedByReader(err) && r.quiet:
+		return nil
+	}
+	if unconfirmed {
+		r.note("%s", unconfirmedText(first, last))
+	}
+	switch {
+	case closedByReader(err):
+		return nil
+	case fault.Is(err, fault.Interrupted):
+		r.note("interrupted; go on with --from %s", next)
+		return told(err)
+	case r.out.err != nil:
+		return r.written(err)
+	case fault.Is(err, fault.Unavailable):
+		r.note("go on with --from %s", next)
+	}
+	return err
+}
+
+func unconfirmedText(first, last document.Position) string {
+	if first == last {
+		return fmt.Sprintf("%s was printed unconfirmed", first)
+	}
+	return fmt.Sprintf("%s to %s were printed unconfirmed", first, last)
+}
+
+// unreachedNotes name the files whose checksum was not seen because of --from
+// or --limit.
+func (r *catRun) unreachedNotes() {
+	for _, u := range r.docs.Unreached() {
+		r.note("%s/%d: the checksum of %s was not reached, because of %s; verify checks it", u.Index, u.Shard, u.File, r.flags.cause())
+	}
+}
+
+// cause is the flags that make a run read a file in part.
+func (f *catFlags) cause() string {
+	switch {
+	case f.request.From != "" && f.limit >= 0:
+		return "--from and --limit"
+	case f.request.From != "":
+		return "--from"
+	}
+	return "--limit"
+}

@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"syscall"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// written gives a failed write to standard output its kind. That its reader went
+// away is no failure: head and less do so when they have seen enough.
+func (p *program) written(err error) error {
+	if err == nil || closedByReader(err) {
+		return nil
+	}
+	return fault.At(fault.Wrap(fault.Unavailable, err), "standard output")
+}
+
+func closedByReader(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+}

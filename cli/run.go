@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/spf13/cobra"
+)
+
+// program is one command line being executed.
+type program struct {
+	control        *control.Control
+	stdout, stderr io.Writer
+
+	// The flags of all verbs.
+	output string // "text" or "json"
+	quiet  bool
+
+	ran bool // a verb began; before, every error is wrong usage
+}
+
+// Run executes the command line args (without the program's name) and returns
+// the exit code. Cancelling ctx stops it cleanly. Run may be called again, with
+// other writers, in one process.
+func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stderr io.Writer) int {
+	p := &program{control: ctl, stdout: stdout, stderr: stderr}
+	root := p.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if !p.ran {
+		err = fault.WithNext(fault.Wrap(fault.Usage, err), "see %s --help", cmd.CommandPath())
+	}
+	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) {
+		err = fault.Wrap(fault.Interrupted, err) // whatever it broke on its way
+	}
+	p.fail(err)
+	return fault.KindOf(err).ExitCode()
+}
+
+// fail tells an error: "reshelve: PLACE: cause" and, on a line of its own, what
+// can be done about it; or both as JSON.
+func (p *program) fail(err error) {
+	var told *toldError
+	if errors.As(err, &told) {
+		return
+	}
+	if p.output != "json" && fault.Is(err, fault.Interrupted) {
+		p.note("interrupted")
+		return
+	}
+	if p.output == "json" {
+		problem := control.Tell(err)
+		p.json(p.stderr, struct {
+			Error control.Problem `json:"error"`
+			Exit  int             `json:"exit"`
+		}{problem, fault.KindOf(err).ExitCode()})
+		return
+	}
+	fmt.Fprintf(p.stderr, "reshelve: %s\n", oneLine(err.Error()))
+	if next := fault.Next(err); next != "" {
+		fmt.Fprintf(p.stderr, "  → %s\n", oneLine(next))
+	}
+}
+
+// toldError is an error that the user has been told of already; it only sets the
+// exit code.
+type toldError struct{ error }
+
+func (e *toldError) Unwrap() error { return e.error }
+
+func told(err error) error { return &toldError{err} }
+
+// oneLine keeps a message that repeats text from files from leaving its line or
+// steering the terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+}
+
+// note prints a line for people.
+func (p *program) note(format string, args ...any) {
+	fmt.Fprintln(p.stderr, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// verb makes the function that cobra calls for a verb.
+func (p *program) verb(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if p.output != "text" && p.output != "json" {
+			return fmt.Errorf("--output is text or json, not %q", p.output)
+		}
+		p.ran = true
+		return run(cmd.Context(), args)
+	}
+}
+
+// answer prints v as one JSON document, or calls text, as --output says.
+func (p *program) answer(v any, text func(io.Writer)) error {
+	if p.output == "json" {
+		return p.json(p.stdout, v)
+	}
+	var page strings.Builder
+	text(&page)
+	_, err := io.WriteString(p.stdout, page.String())
+	return p.written(err)
+}
+
+func (p *program) json(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return p.written(enc.Encode(v))
+}

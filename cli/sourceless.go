@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/document"
+)
+
+// mostNamed is how many documents without source are named one by one.
+const mostNamed = 20
+
+// sourceless names the first documents that have no source; the summary of each
+// index counts all.
+type sourceless struct {
+	note  func(format string, args ...any)
+	named int
+}
+
+func (s *sourceless) name(doc *document.Document) {
+	s.named++
+	switch {
+	case s.named <= mostNamed:
+		id, _ := appendJSON(nil, doc.ID)
+		s.note("%s: document %s has no _source", doc.Position, id)
+	case s.named == mostNamed+1:
+		s.note("more documents without _source are only counted from here on")
+	}
+}
+
+// sourcelessNotes sum up for each index what had no source, or has a better one
+// beside it.
+func (r *catRun) sourcelessNotes(t control.Totals) {
+	for _, s := range t.Sourceless {
+		if s.Documents > 0 {
+			r.note("%s: %s no _source", s.Index, have(s.Documents))
+		}
+		if s.Recoverable > 0 {
+			r.note("%s: beside the disabled or filtered _source of %s the complete original is stored; --use-recovery-source prints it", s.Index, counted(s.Recoverable, "document"))
+		}
+	}
+}
+
+func have(n int64) string {
+	if n == 1 {
+		return "1 document has"
+	}
+	return counted(n, "document") + " have"
+}

@@ -1,0 +1,26 @@
+// Command reshelve changes the shape of a live document index; see package cli
+// for its verbs. This file wires the stores that it can read from.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/blob/folder"
+	"github.com/reshelve/reshelve/cli"
+	"github.com/reshelve/reshelve/control"
+)
+
+func main() {
+	signal.Ignore(syscall.SIGPIPE) // a write then fails, and its caller can say where it stopped
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(cli.Run(ctx, control.New(openers), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+var openers = map[string]blob.Opener{
+	"file": folder.Open,
+}

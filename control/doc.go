@@ -1,0 +1,31 @@
+// Package control is what the faces of Reshelve call: one typed call per verb.
+// It checks the request, decides what is allowed, and answers with a struct whose
+// JSON is the documented output of the command line's --output json.
+//
+//	cli ──▶ Control.List      Listing          the snapshots of a repository
+//	        Control.Inspect   Inspection       what one snapshot holds
+//	        Control.Read      Documents        a stream over its documents
+//	        Control.Verify    Verification     every file checked
+//	        Control.Estimate  Estimate         what a read would cost
+//
+// # Terms
+//
+//   - selection: the indices of a snapshot that the patterns of a request name,
+//     ordered by the bytes of their names.
+//   - pattern: an index name in which * stands for any characters.
+//   - note: something that a pass met and its caller should tell people, but
+//     that is no document and no error; see [Watch].
+//
+// # Invariants
+//
+//  1. What a request forbids is refused before the first document.
+//  2. Names in JSON are stable: they are added, never renamed. Sizes are bytes,
+//     times RFC 3339 in UTC, durations milliseconds.
+//  3. Nothing of the floors below but package document and package fault appears
+//     in a signature, so that a face needs no other import.
+//  4. A document is yielded, or it is counted and told to the [Watch]; none is
+//     dropped in silence.
+//
+// Absent on purpose: flags, tables and terminals (package cli), and which stores
+// exist (the caller of [New] brings the openers).
+package control

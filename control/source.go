@@ -1,0 +1,54 @@
+package control
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/snapshot"
+)
+
+// refuseSynthetic refuses an index whose sources are not stored, and names the
+// fields that are.
+func refuseSynthetic(idx *snapshot.Index) error {
+	why, is := idx.Synthetic()
+	if !is {
+		return nil
+	}
+	err := fault.New(fault.Refused, "index %s has a synthetic source (%s): its documents are not stored, the server composes them from columns; stored fields are %s",
+		idx.Name, why, strings.Join(storedFields(idx.Mappings), ", "))
+	return fault.WithNext(err, "restore it in a cluster that knows it and reindex there; --ids-only prints the ids, --index chooses other indices")
+}
+
+// storedFields names what a shard stores of a document without source: the
+// fields that every index stores, and those that the mapping says to.
+func storedFields(mappings json.RawMessage) []string {
+	found := map[string]bool{}
+	collectStored(mappings, "", 0, found)
+	return append([]string{"_id", "_routing"}, slices.Sorted(maps.Keys(found))...)
+}
+
+func collectStored(mapping json.RawMessage, path string, depth int, found map[string]bool) {
+	const deepest = 100
+	var field struct {
+		Store      json.RawMessage            `json:"store"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Fields     map[string]json.RawMessage `json:"fields"`
+	}
+	if depth > deepest || json.Unmarshal(mapping, &field) != nil {
+		return
+	}
+	if string(field.Store) == "true" || string(field.Store) == `"true"` {
+		found[path] = true
+	}
+	for _, below := range []map[string]json.RawMessage{field.Properties, field.Fields} {
+		for name, sub := range below {
+			if path != "" {
+				name = path + "." + name
+			}
+			collectStored(sub, name, depth+1, found)
+		}
+	}
+}
