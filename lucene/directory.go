@@ -81,3 +81,39 @@ func readRange(ctx context.Context, dir Directory, name string, offset, length i
 	}
 	return data, nil
 }
+
+// footerSince tells of the codecs of Lucene 4 from which header version on their
+// files have a footer. Those not listed always have one.
+var footerSince = map[string]int32{
+	"Lucene40SegmentInfo":       never,
+	"Lucene46SegmentInfo":       1,
+	"Lucene40FieldInfos":        never,
+	"Lucene42FieldInfos":        never,
+	"Lucene46FieldInfos":        1,
+	"CompoundFileWriterEntries": 1,
+	"CompoundFileWriterData":    1,
+	"BitVector":                 2,
+	"Lucene45ValuesMetadata":    2,
+	"Lucene45DocValuesData":     2,
+}
+
+const never = 1<<31 - 1
+
+// hasFooter reports whether files with the header h end with a footer.
+func (h header) hasFooter() bool { return h.Version >= footerSince[h.Codec] }
+
+// readHeaded reads the whole named file up to and with its plain header, and
+// checks and cuts off the footer where the format has one. Small files only.
+func readHeaded(ctx context.Context, dir Directory, name string) (*input, header, error) {
+	data, info, err := readAll(ctx, dir, name)
+	if err != nil {
+		return nil, header{}, err
+	}
+	in := newInput(name, data)
+	h := in.plainHeader()
+	if in.err == nil && h.hasFooter() {
+		in.err = fault.At(checkFooter(data, info), "file "+name)
+		in.data = data[:max(in.pos, len(data)-footerLength)]
+	}
+	return in, h, in.err
+}

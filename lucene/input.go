@@ -113,20 +113,24 @@ func (in *input) count(n int32, each int) int {
 func (in *input) string() string { return string(in.bytes(int(in.vint()))) }
 
 // strings reads a set: a VInt count and that many strings.
-func (in *input) strings() []string {
-	n := in.count(in.vint(), 1)
-	set := make([]string, 0, n)
-	for range n {
+func (in *input) strings() []string { return in.list(in.vint()) }
+
+// list reads n strings. Lucene 4 wrote the count as an int32, later ones as a VInt.
+func (in *input) list(n int32) []string {
+	var set []string
+	for range in.count(n, 1) {
 		set = append(set, in.string())
 	}
 	return set
 }
 
 // stringMap reads a VInt count and that many pairs of strings.
-func (in *input) stringMap() map[string]string {
-	n := in.count(in.vint(), 2)
-	m := make(map[string]string, n)
-	for range n {
+func (in *input) stringMap() map[string]string { return in.pairs(in.vint()) }
+
+// pairs reads n pairs of strings; see list.
+func (in *input) pairs(n int32) map[string]string {
+	m := map[string]string{}
+	for range in.count(n, 2) {
 		k := in.string()
 		m[k] = in.string()
 	}
@@ -139,4 +143,11 @@ func (in *input) end() error {
 		in.fail("%d bytes are left over", in.left())
 	}
 	return in.err
+}
+
+// failWith records err, placed in the file, as the first error.
+func (in *input) failWith(err error) {
+	if in.err == nil {
+		in.err = fault.At(err, "file "+in.name)
+	}
 }
