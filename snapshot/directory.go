@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -75,19 +76,32 @@ func (sh *Shard) CommitFile() (string, error) {
 
 // parts are the blobs of a file in order, with the sizes that the manifest
 // promises; a virtual file has none. Keys are in the repository.
-func (sh *Shard) parts(f *File) []Entry {
-	key := sh.Path + "/" + f.Blob
-	if f.Virtual {
-		return nil
+func (sh *Shard) parts(f *File) iter.Seq2[int, Entry] {
+	return func(yield func(int, Entry) bool) {
+		if f.Virtual {
+			return
+		}
+		for n := range f.partCount() {
+			if !yield(int(n), sh.part(f, n)) {
+				return
+			}
+		}
 	}
+}
+
+func (f *File) partCount() int64 {
 	if f.PartSize == 0 {
-		return []Entry{{Key: key, Size: f.Length}}
+		return 1
 	}
-	var parts []Entry
-	for rest := f.Length; rest > 0; rest -= f.PartSize {
-		parts = append(parts, Entry{Key: fmt.Sprintf("%s.part%d", key, len(parts)), Size: min(rest, f.PartSize)})
+	return (f.Length + f.PartSize - 1) / f.PartSize
+}
+
+func (sh *Shard) part(f *File, n int64) Entry {
+	key := sh.Path + "/" + f.Blob
+	if f.PartSize == 0 {
+		return Entry{Key: key, Size: f.Length}
 	}
-	return parts
+	return Entry{Key: fmt.Sprintf("%s.part%d", key, n), Size: min(f.PartSize, f.Length-n*f.PartSize)}
 }
 
 // openBlobs streams a range of the file from its blobs, whatever the manifest
@@ -96,41 +110,38 @@ func (sh *Shard) openBlobs(ctx context.Context, f *File, offset, length int64) (
 	if f.Virtual {
 		return nil, fault.New(fault.Corrupt, "%s: file %s: has no blob", sh.Path, f.Name)
 	}
-	r := &rangeReader{ctx: ctx, bucket: sh.Index.snapshot.repo.bucket, rest: length}
-	for _, part := range sh.parts(f) {
-		if offset >= part.Size && part.Size > 0 {
-			offset -= part.Size
-			continue
-		}
-		r.parts = append(r.parts, part)
-	}
-	r.offset = offset
+	r := &rangeReader{ctx: ctx, shard: sh, file: f, offset: offset, rest: length}
 	if length == 0 {
 		return r, nil
 	}
-	return r, r.next()
+	if f.PartSize > 0 {
+		r.number, r.offset = offset/f.PartSize, offset%f.PartSize
+	}
+	return r, r.open()
 }
 
 // rangeReader streams a range that may cross from one blob into the next.
 type rangeReader struct {
 	ctx    context.Context
-	bucket Bucket
-	parts  []Entry // the one being read first
-	offset int64   // of the next byte in parts[0]
-	rest   int64   // bytes still wanted, in all parts
+	shard  *Shard
+	file   *File
+	number int64 // of the part being read
+	part   Entry // that part
+	offset int64 // of the next byte in it
+	rest   int64 // bytes still wanted, in all parts
 	stream io.ReadCloser
 	left   int64 // bytes still wanted from stream
 }
 
-// next opens the first of the parts.
-func (r *rangeReader) next() (err error) {
-	part := r.parts[0]
-	r.left = min(r.rest, part.Size-r.offset)
-	r.stream, err = r.bucket.Open(r.ctx, part.Key, r.offset, r.left)
+// open opens the part that number tells.
+func (r *rangeReader) open() (err error) {
+	r.part = r.shard.part(r.file, r.number)
+	r.left = min(r.rest, r.part.Size-r.offset)
+	r.stream, err = r.shard.Index.snapshot.repo.bucket.Open(r.ctx, r.part.Key, r.offset, r.left)
 	if fault.Is(err, fault.NotFound) {
-		return dangling(err, "the manifest names blob %s, which is missing", part.Key)
+		return dangling(err, "the manifest names blob %s, which is missing", r.part.Key)
 	}
-	return fault.At(err, "blob "+part.Key)
+	return fault.At(err, "blob "+r.part.Key)
 }
 
 // Read ends with io.EOF after the last byte of the range; a blob that ends
@@ -150,21 +161,20 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 	r.offset += int64(n)
 	switch {
 	case err == io.EOF && r.left > 0:
-		err = fault.New(fault.Corrupt, "ends at offset %d, the manifest promises %d: %w", r.offset, r.parts[0].Size, io.ErrUnexpectedEOF)
-		return n, fault.At(err, "blob "+r.parts[0].Key)
+		err = fault.New(fault.Corrupt, "ends at offset %d, the manifest promises %d: %w", r.offset, r.part.Size, io.ErrUnexpectedEOF)
 	case err == io.EOF:
-		return n, nil
+		err = nil
 	}
-	return n, fault.At(err, "blob "+r.parts[0].Key)
+	return n, fault.At(err, "blob "+r.part.Key)
 }
 
 // advance goes to the next part.
 func (r *rangeReader) advance() error {
 	r.stream.Close()
 	r.stream = nil
-	r.parts = r.parts[1:]
+	r.number++
 	r.offset = 0
-	return r.next()
+	return r.open()
 }
 
 // Close ends the stream.

@@ -33,8 +33,8 @@ const (
 	virtualPrefix = "v__"
 	// hashedPrefix is how much of a longer file meta_hash may hold.
 	hashedPrefix = 1 << 20
-	// maxParts bounds lists of parts: far more than a repository would hold.
-	maxParts = 1 << 20
+	// maxParts bounds the parts of a file: far more than a repository would hold.
+	maxParts = 1 << 24
 )
 
 // fill makes the shard's files of a manifest.
