@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/snapshot"
 )
 
 // Bucket is a read-only view of one repository's blobs. Keys are
@@ -30,10 +31,7 @@ type Bucket interface {
 }
 
 // Entry is one blob of a listing: its whole key and its size in bytes.
-type Entry struct {
-	Key  string
-	Size int64
-}
+type Entry = snapshot.Entry
 
 // CheckKey refuses a key that is empty or could leave the repository's root:
 // with an empty, "." or ".." element, or a NUL or backslash, which some stores

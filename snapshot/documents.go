@@ -43,20 +43,20 @@ type Documents struct {
 	cur   *openSegment      // being read; nil between segments
 	ahead chan *openSegment // the next one, as soon as it is open; nil at the end
 
-	doc       document.Document
+	doc document.Document
 	// impliedType is the type of documents that store none but have one: those of
 	// indices that 6.x created, with their single mapping type.
 	impliedType []byte
-	versions  document.Versions
-	id        []byte // buffers that hold doc's values where they are not stored as such
-	source    []byte
-	childless int   // nested documents since the last parent
-	handed    int64 // first position handed out of the current segment; -1: none
-	next      int64 // shard-wide number after the last document handed out
-	reached   int64 // shard-wide number up to which documents were looked at
-	counts    Counts
-	unreached []string
-	err       error
+	versions    document.Versions
+	id          []byte // buffers that hold doc's values where they are not stored as such
+	source      []byte
+	childless   int   // nested documents since the last parent
+	handed      int64 // first position handed out of the current segment; -1: none
+	next        int64 // shard-wide number after the last document handed out
+	reached     int64 // shard-wide number up to which documents were looked at
+	counts      Counts
+	unreached   []string
+	err         error
 }
 
 // Documents opens a pass over the shard. The pass must be closed.

@@ -206,7 +206,7 @@ func compareIndex(t *testing.T, r repository, snap *snapshot.Snapshot, name stri
 			t.Errorf("%s/%s/%d: %v", snap.Name, name, n, err)
 			continue
 		}
-		docs, err := shard.Documents(t.Context(), snapshot.ReadOptions{Versions: holdsVersions(index)})
+		docs, err := shard.Documents(t.Context(), snapshot.ReadOptions{Versions: true})
 		if err != nil {
 			t.Errorf("%s/%s/%d: %v", snap.Name, name, n, err)
 			continue
@@ -237,11 +237,4 @@ func compareIndex(t *testing.T, r repository, snap *snapshot.Snapshot, name stri
 		t.Errorf("%s/%s: document %s of the server's is missing", snap.Name, name, key)
 	}
 	return compared
-}
-
-// holdsVersions tells whether doc values hold the versions in a form that is
-// read: from 6.0 on.
-func holdsVersions(index *snapshot.Index) bool {
-	major, _, _ := strings.Cut(index.Created, ".")
-	return major >= "6" && major <= "9" || index.OpenSearch()
 }
