@@ -109,6 +109,7 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 	r.docs, err = p.control.Read(ctx, f.request, control.Watch{
 		Sourceless: r.nameless.name,
 		Absent:     r.absent,
+		Filtered:   r.filtered,
 	})
 	if err != nil {
 		return err
@@ -124,6 +125,11 @@ func (r *catRun) absent(a control.Failure) {
 		return
 	}
 	r.progress.note("%s/%d: passed over, the snapshot does not hold this shard: %s", a.Index, a.Shard, a.Reason)
+}
+
+// filtered says that an index keeps less of a source than it was given.
+func (r *catRun) filtered(index, why string) {
+	r.progress.note("%s: sources are stored, and printed, incomplete: %s", index, why)
 }
 
 // print writes documents until their end, an error, or the wish to stop.
@@ -162,8 +168,7 @@ func (r *catRun) tick() {
 // finish says everything that the run owes: what was left out, what was printed
 // on the word of no checksum, and where another run goes on.
 func (r *catRun) finish(err error) error {
-	r.out.flush()
-	if r.out.err != nil {
+	if r.out.flush(); r.out.err != nil {
 		err = r.out.err
 	}
 	totals := r.docs.Totals()
@@ -176,24 +181,17 @@ func (r *catRun) finish(err error) error {
 	if n := r.out.inexact; n > 0 {
 		r.note("%s printed with an id, routing or type that is not UTF-8, with U+FFFD in the place of each such byte; the first is %s", counted(n, "document"), r.out.firstInexact)
 	}
-	switch {
-	case err == nil || !more:
-		r.unreachedNotes()
-		return r.written(err)
-	case closedByReader(err) && r.quiet:
-		return nil
-	}
-	if unconfirmed {
+	if unconfirmed && err != nil {
 		r.note("%s", unconfirmedText(first, last))
 	}
 	switch {
-	case closedByReader(err):
-		return nil
+	case r.out.err != nil:
+		return written(err)
+	case err == nil || !more:
+		r.unreachedNotes()
 	case fault.Is(err, fault.Interrupted):
 		r.note("interrupted; go on with --from %s", next)
 		return told(err)
-	case r.out.err != nil:
-		return r.written(err)
 	case fault.Is(err, fault.Unavailable):
 		r.note("go on with --from %s", next)
 	}

@@ -10,7 +10,7 @@ import (
 
 // written gives a failed write to standard output its kind. That its reader went
 // away is no failure: head and less do so when they have seen enough.
-func (p *program) written(err error) error {
+func written(err error) error {
 	if err == nil || closedByReader(err) {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (p *program) fail(err error) {
 	}
 	if p.output == "json" {
 		problem := control.Tell(err)
-		p.json(p.stderr, struct {
+		printDocument(p.stderr, struct {
 			Error control.Problem `json:"error"`
 			Exit  int             `json:"exit"`
 		}{problem, fault.KindOf(err).ExitCode()})
@@ -111,17 +111,18 @@ func (p *program) verb(run func(ctx context.Context, args []string) error) func(
 // answer prints v as one JSON document, or calls text, as --output says.
 func (p *program) answer(v any, text func(io.Writer)) error {
 	if p.output == "json" {
-		return p.json(p.stdout, v)
+		return printDocument(p.stdout, v)
 	}
 	var page strings.Builder
 	text(&page)
 	_, err := io.WriteString(p.stdout, page.String())
-	return p.written(err)
+	return written(err)
 }
 
-func (p *program) json(w io.Writer, v any) error {
+// printDocument prints v as one JSON document.
+func printDocument(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return p.written(enc.Encode(v))
+	return written(enc.Encode(v))
 }

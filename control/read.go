@@ -32,6 +32,9 @@ type Watch struct {
 	// Absent is told of a shard that is passed over because the snapshot, which
 	// is not complete, does not hold it; of a whole index with shard -1.
 	Absent func(Failure)
+	// Filtered is told, before the first document, of an index whose mapping
+	// keeps sources incomplete, and why; not when recovery sources are wanted.
+	Filtered func(index, why string)
 }
 
 // Read checks the request and opens a pass. Everything that it refuses, it
@@ -87,8 +90,7 @@ func beginAt(names, all []string, from document.Position) ([]string, error) {
 }
 
 // load reads the metadata of the named indices, several at a time, and refuses
-// those whose documents cannot be read. Mappings are dropped: a pass needs none,
-// and a snapshot may hold thousands of large ones.
+// those whose documents cannot be read.
 func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 	const parallel = 8
 	loaded := make([]*snapshot.Index, len(names))
@@ -111,7 +113,24 @@ func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 			d.watch.Absent(Failure{Index: names[i], Shard: -1, Reason: why.Error()})
 		}
 	}
-	return slices.DeleteFunc(loaded, func(idx *snapshot.Index) bool { return idx == nil }), err
+	loaded = slices.DeleteFunc(loaded, func(idx *snapshot.Index) bool { return idx == nil })
+	if err == nil {
+		d.tellFiltered(loaded)
+	}
+	return loaded, err
+}
+
+// tellFiltered tells the Watch which indices keep incomplete sources, and drops
+// the mappings: a pass needs none, and a snapshot may hold thousands of large
+// ones.
+func (d *Documents) tellFiltered(indices []*snapshot.Index) {
+	for _, idx := range indices {
+		why, is := idx.SourceFiltered()
+		if is && !d.req.IDsOnly && !d.req.UseRecoverySource && d.watch.Filtered != nil {
+			d.watch.Filtered(idx.Name, why)
+		}
+		idx.Mappings = nil
+	}
 }
 
 // mayLack tells whether the error says that a snapshot that is not complete, and
@@ -125,7 +144,6 @@ func (d *Documents) checkIndex(idx *snapshot.Index, err error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { idx.Mappings = nil }()
 	if d.req.IDsOnly {
 		return nil
 	}

@@ -1,0 +1,167 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/blob/folder"
+	"github.com/reshelve/reshelve/cli"
+	"github.com/reshelve/reshelve/control"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs the conversations of testdata/script. Beside the usual
+// commands of testscript they have:
+//
+//	reshelve ARG…            the program, which must exit with 0
+//	exits CODE ARG…          the program, which must exit with CODE
+//	stopped LINES ARG…       the program, interrupted after so many lines
+//	hungup BYTES ARG…        the program, whose standard output then breaks
+//	full ARG…                the program, with no room for its output
+//	clone NAME DIR           a copy of testdata/repositories/NAME/repo
+//	flip FILE OFFSET         change one byte; a negative offset counts from the end
+//	count N PATTERN…         standard output has so many lines
+//	sum FILE…                the files, one after another, are standard output
+//
+// In ARG, $R is testdata/repositories.
+func TestScripts(t *testing.T) {
+	repositories, err := filepath.Abs("../testdata/repositories")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("R", repositories)
+			env.Setenv("TZ", "UTC")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"reshelve": func(ts *testscript.TestScript, _ bool, args []string) { run(ts, 0, args, ts.Stdout()) },
+			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+				run(ts, number(ts, args[0]), args[1:], ts.Stdout())
+			},
+			"stopped": stopped,
+			"hungup": func(ts *testscript.TestScript, _ bool, args []string) {
+				run(ts, 0, args[1:], &breaking{ts.Stdout(), number(ts, args[0]), syscall.EPIPE})
+			},
+			"full": func(ts *testscript.TestScript, _ bool, args []string) {
+				run(ts, 7, args, &breaking{ts.Stdout(), 0, syscall.ENOSPC})
+			},
+			"clone": clone,
+			"flip":  flip,
+			"count": count,
+		},
+	})
+}
+
+// opened are the stores that scripts can read from.
+var opened = control.New(map[string]blob.Opener{"file": folder.Open})
+
+// run runs the program in this process and compares its exit code.
+func run(ts *testscript.TestScript, want int, args []string, stdout io.Writer) {
+	runIn(context.Background(), ts, want, args, stdout)
+}
+
+func runIn(ctx context.Context, ts *testscript.TestScript, want int, args []string, stdout io.Writer) {
+	for i, arg := range args { // a repository relative to the script's folder
+		if _, err := os.Stat(ts.MkAbs(arg)); err == nil && arg != "" && !strings.HasPrefix(arg, "-") {
+			args[i] = ts.MkAbs(arg)
+		}
+	}
+	var stderr bytes.Buffer
+	code := cli.Run(ctx, opened, args, stdout, &stderr)
+	io.Copy(ts.Stderr(), &stderr)
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// stopped interrupts the program when it has written so many lines.
+func stopped(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	runIn(ctx, ts, 130, args[1:], &interrupting{ts.Stdout(), number(ts, args[0]), cancel})
+}
+
+// interrupting cancels after a number of lines.
+type interrupting struct {
+	io.Writer
+	left   int
+	cancel func()
+}
+
+func (w *interrupting) Write(p []byte) (int, error) {
+	if w.left -= bytes.Count(p, []byte("\n")); w.left <= 0 {
+		w.cancel()
+	}
+	return w.Writer.Write(p)
+}
+
+// breaking takes a number of bytes and then fails.
+type breaking struct {
+	io.Writer
+	left int
+	err  error
+}
+
+func (w *breaking) Write(p []byte) (int, error) {
+	n, _ := w.Writer.Write(p[:min(len(p), w.left)])
+	w.left -= n
+	if n < len(p) {
+		return n, &os.PathError{Op: "write", Path: "|1", Err: w.err}
+	}
+	return n, nil
+}
+
+func clone(ts *testscript.TestScript, _ bool, args []string) {
+	from := filepath.Join(ts.Getenv("R"), args[0], "repo")
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(from)))
+}
+
+// flip changes one byte of the one file that fits the pattern.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) != 1 {
+		ts.Fatalf("%d files fit %s", len(files), args[0])
+	}
+	data, err := os.ReadFile(files[0])
+	ts.Check(err)
+	offset := number(ts, args[1])
+	if offset < 0 {
+		offset += len(data)
+	}
+	data[offset] ^= 1
+	ts.Check(os.WriteFile(files[0], data, 0o644))
+}
+
+func count(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.Count(ts.ReadFile("stdout"), "\n")
+	if want := number(ts, args[0]); lines != want {
+		ts.Fatalf("standard output has %d lines, want %d", lines, want)
+	}
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
+}
+
+func TestMain(m *testing.M) {
+	os.Setenv("TZ", "UTC")
+	os.Exit(m.Run())
+}
+
+var _ = fmt.Sprint
