@@ -69,7 +69,7 @@ func NetworkFailure(ctx context.Context, err error) error {
 	}
 	var known *fault.Error
 	if errors.As(err, &known) {
-		return err
+		return known
 	}
 	var inURL *url.Error
 	for errors.As(err, &inURL) {

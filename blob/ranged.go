@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -43,4 +44,52 @@ func RangeHeader(offset, length int64) string {
 		return "bytes=" + strconv.FormatInt(offset, 10) + "-"
 	}
 	return "bytes=" + strconv.FormatInt(offset, 10) + "-" + strconv.FormatInt(offset+length-1, 10)
+}
+
+// CheckContentRange looks whether a successful answer to a request for
+// [offset, offset+length) brings that range: value is its Content-Range header
+// (RFC 9110 §14.4). fault.Refused when it does not; a proxy or a simple server
+// that ignores ranges would otherwise pass one part of a file off as another.
+// A whole blob, which is asked for without a range, needs none.
+func CheckContentRange(value string, offset, length int64) error {
+	if RangeHeader(offset, length) == "" {
+		return nil
+	}
+	span, ok := strings.CutPrefix(value, "bytes ")
+	if !ok {
+		return fault.WithNext(fault.New(fault.Refused, "the store ignores byte ranges"), "read from a server that supports range requests")
+	}
+	span, total, _ := strings.Cut(span, "/")
+	first, last, _ := strings.Cut(span, "-")
+	begin, beginErr := strconv.ParseInt(first, 10, 64)
+	end, endErr := strconv.ParseInt(last, 10, 64)
+	size, sizeErr := strconv.ParseInt(total, 10, 64)
+	end++ // exclusive from here on
+	whole := end == offset+length && length > 0 || sizeErr == nil && end == size && (length < 0 || end < offset+length)
+	if beginErr != nil || endErr != nil || begin != offset || !whole {
+		return fault.New(fault.Refused, "asked for the range %q, the store sent %q", RangeHeader(offset, length), value)
+	}
+	return nil
+}
+
+// Do sends a request and gives failures their kind: no answer by
+// [NetworkFailure], a status that is no success by [StatusFailure]. explain
+// finds the reason in the beginning of such an answer's body; it may be nil.
+// The caller closes the body of a success.
+func Do(client *http.Client, request *http.Request, explain func(body []byte) string) (*http.Response, error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, NetworkFailure(request.Context(), err)
+	}
+	if response.StatusCode < 300 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	// What cannot be read of an explanation is not missed.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	detail := ""
+	if explain != nil {
+		detail = explain(body)
+	}
+	return nil, StatusFailure(response.StatusCode, response.Header, detail)
 }

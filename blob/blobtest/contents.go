@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// manyBlobs is more than one page of a listing in any store (S3, GCS and Azure
-// give 1000 to 5000 by default; the tests' stores are asked for small pages).
+// manyBlobs is more than the 1000 entries that the adapters ask for, or get, in
+// one page of a listing.
 const manyBlobs = 1203
 
 // oddNames are names that a URL, a file system or a signature may mangle.

@@ -1,0 +1,53 @@
+package gcs
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// readOnly is the narrowest scope that reads and lists objects.
+const readOnly = "https://www.googleapis.com/auth/devstorage.read_only"
+
+func anonymousClient() *http.Client {
+	return &http.Client{Transport: blob.NewTransport()}
+}
+
+// lazyClient looks for the application default credentials at its first call.
+// The tokens are fetched when requests need them, renewed in time, and not
+// bound to one request's context: the next request wants them too.
+func lazyClient() func() (*http.Client, error) {
+	return sync.OnceValues(func() (*http.Client, error) {
+		client := anonymousClient()
+		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, anonymousClient())
+		credentials, err := google.FindDefaultCredentials(ctx, readOnly)
+		if err != nil {
+			err := fault.New(fault.Unauthorised, "no usable Google credentials: %w", err)
+			return nil, fault.WithNext(err, "set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or add ?anonymous=true for a public bucket")
+		}
+		client.Transport = &oauth2.Transport{Source: credentials.TokenSource, Base: client.Transport}
+		return client, nil
+	})
+}
+
+// tokenFailure tells a token that the identity service refused from a request
+// that the store did not answer.
+func tokenFailure(err error) error {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) || fault.Is(err, fault.Interrupted) {
+		return err
+	}
+	code := refused.ErrorCode
+	if code == "" && refused.Response != nil {
+		code = refused.Response.Status
+	}
+	err = fault.New(fault.Unauthorised, "the identity service gave no token: %s", code)
+	return fault.WithNext(err, "renew the Google credentials")
+}
