@@ -18,7 +18,7 @@ type chunk struct {
 }
 
 // readHead reads the head of the chunk that begins with document base.
-func (c *chunk) readHead(s *stream, f *storedFormat, chunkSize, base, maxDoc int) {
+func (c *chunk) readHead(s *stream, f *storedFormat, base, maxDoc int) {
 	c.offset = s.offset()
 	first := s.vint()
 	token := s.vint()
@@ -43,6 +43,6 @@ func (c *chunk) readHead(s *stream, f *storedFormat, chunkSize, base, maxDoc int
 	}
 	c.total = int(total)
 	if f.family == lucene41 && f.Version >= 1 {
-		c.sliced = c.total >= 2*chunkSize
+		c.sliced = c.total >= 2*f.chunkSize
 	}
 }

@@ -14,6 +14,7 @@ import (
 type storedFormat struct {
 	header
 	storedVariant
+	chunkSize     int // bytes in each piece of a sliced chunk; 0 when it stands in the .fdm
 	packedVersion int // of packed ints in chunk heads
 }
 
@@ -72,8 +73,15 @@ func readStoredFormat(name string, data []byte, id ID, suffix string) (storedFor
 	}
 	if f.family != lucene41 {
 		in.idAndSuffix(&f.header, id, suffix)
-		f.Length = in.pos
 	}
+	if f.chunkSizeInData() {
+		f.chunkSize = int(in.vint())
+	}
+	f.packedVersion = packedByteAligned
+	if f.packedVersionInData() {
+		f.packedVersion = int(in.vint())
+	}
+	f.Length = in.pos
 	return f, in.err
 }
 

@@ -24,23 +24,23 @@ import (
 // tells their compressed length.
 type StoredReader struct {
 	in     *stream
-	info   FileInfo
+	files  storedFiles
+	info   FileInfo // of the .fdt
 	format storedFormat
-	index  indexFiles
 	ctx    context.Context // of OpenStored, for the .fdm of a sliced chunk
 
-	maxDoc, to int
-	doc        int // current document
-	chunkSize  int // of sliced chunks; 0 before it is known
-	chunks     int64
-	chunk      chunk
-	body       chunkBody
-	at         int // place of the current document in the decompressed chunk
-	length     int // of the current document in bytes
-	parser     valueParser
-	values     []StoredValue
-	confirmed  bool
-	ended      bool
+	to        int
+	doc       int   // current document
+	chunks    int64 // begun
+	chunk     chunk
+	body      chunkBody
+	at        int // place of the current document in the decompressed chunk
+	length    int // of the current document in bytes
+	parser    valueParser
+	values    []StoredValue
+	footer    []byte // once it was read
+	confirmed bool
+	ended     bool
 }
 
 // storedFiles names the files that hold a segment's stored fields.
@@ -55,40 +55,96 @@ func openStored(ctx context.Context, files storedFiles, from, to int) (*StoredRe
 	if from < 0 || from > to || to > files.maxDoc {
 		return nil, fault.New(fault.Bug, "documents [%d, %d) of %d were asked for", from, to, files.maxDoc)
 	}
-	info, ok := files.dir.Stat(files.data)
-	if !ok {
-		return nil, fault.New(fault.Corrupt, "file %s: is missing", files.data)
+	info, err := files.stat()
+	if err != nil {
+		return nil, err
 	}
-	r := &StoredReader{info: info, index: files.indexFiles, ctx: ctx, maxDoc: files.maxDoc, to: to, doc: from - 1}
-	if err := r.open(files, from); err != nil {
+	r := &StoredReader{files: files, info: info, ctx: ctx, doc: -1, to: to}
+	if from == 0 && to == files.maxDoc {
+		err = r.openWhole()
+	} else {
+		err = r.openPart(from)
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *StoredReader) open(files storedFiles, from int) (err error) {
-	if r.in, err = openStream(r.ctx, files.dir, files.data, 0, r.info.Length, r.info.Length); err != nil {
+func (f storedFiles) stat() (FileInfo, error) {
+	info, ok := f.dir.Stat(f.data)
+	if !ok {
+		return info, fault.New(fault.Corrupt, "file %s: is missing", f.data)
+	}
+	return info, nil
+}
+
+func (r *StoredReader) openWhole() (err error) {
+	if r.in, err = openStream(r.ctx, r.files.dir, r.files.data, 0, r.info.Length, r.info.Length); err != nil {
 		return err
 	}
 	head := r.in.peekUpTo(longestStoredHeader)
 	if r.in.err != nil {
 		return r.in.err
 	}
-	if r.format, err = readStoredFormat(files.data, head, files.id, files.suffix); err != nil {
+	if r.format, err = readStoredFormat(r.files.data, head, r.files.id, r.files.suffix); err != nil {
 		return err
 	}
 	r.in.skip(int64(r.format.Length))
-	if r.format.chunkSizeInData() {
-		r.chunkSize = r.in.vint()
+	r.prepare()
+	return r.in.err
+}
+
+// openPart opens the range of the file that holds the documents wanted, and
+// moves to right before the first of them. The header, which tells the format,
+// is read apart from it unless the range begins with it.
+func (r *StoredReader) openPart(from int) error {
+	format, err := r.files.format(r.ctx, r.info)
+	if err != nil {
+		return err
 	}
-	r.format.packedVersion = packedByteAligned
-	if r.format.packedVersionInData() {
-		r.format.packedVersion = r.in.vint()
+	r.format = format
+	index, err := r.files.read(r.ctx, &format, r.info, r.files.maxDoc)
+	if err != nil {
+		return err
 	}
+	begin, end := int64(0), r.info.Length
+	if r.to < r.files.maxDoc {
+		if after := index.chunkOf(max(r.to-1, 0)) + 1; after < index.chunks {
+			_, end = index.entry(after)
+		} else {
+			end = index.end
+		}
+	}
+	skipped := format.Length
+	if from > 0 {
+		r.chunk.base, begin = index.entry(index.chunkOf(from))
+		r.doc, skipped = r.chunk.base-1, 0
+	}
+	if r.in, err = openStream(r.ctx, r.files.dir, r.files.data, begin, end, r.info.Length); err != nil {
+		return err
+	}
+	r.in.skip(int64(skipped))
+	r.prepare()
+	for r.doc < from-1 && r.Next() {
+	}
+	return r.in.err
+}
+
+// format reads the header of the .fdt.
+func (f storedFiles) format(ctx context.Context, info FileInfo) (storedFormat, error) {
+	head, err := readRange(ctx, f.dir, f.data, 0, min(longestStoredHeader, info.Length))
+	if err != nil {
+		return storedFormat{}, err
+	}
+	return readStoredFormat(f.data, head, f.id, f.suffix)
+}
+
+// prepare sets up what follows from the format.
+func (r *StoredReader) prepare() {
 	r.parser = valueParser{order: r.format.order(), fixed: r.format.fixedNumbers()}
 	r.body.blocks = blockReader{compression: r.format.compression, zstd: &zstdDecoder{}}
-	return r.in.err
 }
 
 // Next moves to the next document, deleted ones included; false at the end, or
@@ -116,7 +172,7 @@ func (r *StoredReader) Next() bool {
 func (r *StoredReader) nextChunk() bool {
 	r.body.finish(r.in)
 	c := &r.chunk
-	c.readHead(r.in, &r.format, r.chunkSize, c.base+c.docs, r.maxDoc)
+	c.readHead(r.in, &r.format, c.base+c.docs, r.files.maxDoc)
 	pieceSize := c.total
 	if c.sliced && r.in.err == nil {
 		pieceSize = r.sliceSize()
@@ -130,14 +186,14 @@ func (r *StoredReader) nextChunk() bool {
 // sliceSize is the chunk size; where the .fdt does not tell it, the .fdm is
 // read, which only segments with large documents need.
 func (r *StoredReader) sliceSize() int {
-	if r.chunkSize == 0 && r.format.hasMeta() {
-		size, err := r.index.readChunkSize(r.ctx)
-		if err != nil && r.in.err == nil {
+	if r.format.chunkSize == 0 && r.format.hasMeta() {
+		size, err := r.files.readChunkSize(r.ctx, &r.format, r.files.maxDoc)
+		if err != nil {
 			r.in.err = err
 		}
-		r.chunkSize = size
+		r.format.chunkSize = size
 	}
-	return r.chunkSize
+	return r.format.chunkSize
 }
 
 // Doc is the number of the current document.
@@ -165,7 +221,13 @@ func (r *StoredReader) Values() ([]StoredValue, error) {
 // finish reads what stands behind the last document of the pass.
 func (r *StoredReader) finish() {
 	r.body.finish(r.in)
-	if r.to < r.maxDoc || r.in.err != nil {
+	if r.in.err != nil || r.chunks == 0 && r.files.maxDoc > 0 {
+		return
+	}
+	if r.to < r.files.maxDoc {
+		if r.in.left() != 0 {
+			r.in.fail("a chunk ends here, the fields index says at offset %d", r.in.to)
+		}
 		return
 	}
 	end := r.info.Length
@@ -181,15 +243,11 @@ func (r *StoredReader) finish() {
 	if r.in.err != nil || !r.format.hasFooter() {
 		return
 	}
-	footer := r.in.next(footerLength)
-	if r.in.err != nil || r.in.from != 0 {
-		return
+	r.footer = append(r.footer, r.in.next(footerLength)...)
+	if r.in.err == nil && r.in.from == 0 {
+		r.in.err = ConfirmStored(r)
+		r.confirmed = r.in.err == nil
 	}
-	if err := confirmFooter(footer, end, r.in.sum, r.info); err != nil {
-		r.in.err = fault.At(err, "file "+r.in.name)
-		return
-	}
-	r.confirmed = true
 }
 
 // checkStatistics reads the number of chunks and of incomplete chunks.

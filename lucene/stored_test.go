@@ -149,4 +149,3 @@ func TestStoredSourcesAreThoseThatTheServerReturned(t *testing.T) {
 		})
 	}
 }
-

@@ -1,0 +1,95 @@
+package lucene
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// documentDigests reads documents [from, to) and digests each one's values.
+func documentDigests(t testing.TB, seg *Segment, from, to int) ([]string, *StoredReader) {
+	r, err := seg.OpenStored(context.Background(), from, to)
+	if err != nil {
+		t.Fatalf("[%d, %d): %v", from, to, err)
+	}
+	defer r.Close()
+	var digests []string
+	for r.Next() {
+		if want := from + len(digests); r.Doc() != want {
+			t.Fatalf("[%d, %d): document %d, want %d", from, to, r.Doc(), want)
+		}
+		values, err := r.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []byte
+		for _, v := range values {
+			all = append(all, byte(v.Field), byte(v.Kind), byte(len(v.Bytes)), byte(v.Bits))
+			all = append(all, v.Bytes...)
+		}
+		digests = append(digests, digest(all))
+	}
+	if r.Err() != nil || len(digests) != to-from {
+		t.Fatalf("[%d, %d): %d documents, %v", from, to, len(digests), r.Err())
+	}
+	return digests, r
+}
+
+func TestAPartHasTheDocumentsOfTheWhole(t *testing.T) {
+	for _, seg := range manySegments(t) {
+		whole, _ := documentDigests(t, seg, 0, seg.MaxDoc)
+		step := max(1, seg.MaxDoc/13)
+		for from := 0; from <= seg.MaxDoc; from += step {
+			for _, to := range []int{from, min(from+1, seg.MaxDoc), min(from+5*step+1, seg.MaxDoc), seg.MaxDoc} {
+				part, _ := documentDigests(t, seg, from, to)
+				if !slices.Equal(part, whole[from:to]) {
+					t.Fatalf("%s: documents [%d, %d) differ from those of the whole", seg.Name, from, to)
+				}
+			}
+		}
+	}
+}
+
+func TestPartsReadEachByteOnceAndTogetherConfirmTheFile(t *testing.T) {
+	for _, seg := range manySegments(t) {
+		for _, n := range []int{1, 2, 3, 7} {
+			cuts, err := seg.SplitStored(context.Background(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(cuts) < 2 || len(cuts) > n+1 || cuts[0] != 0 || cuts[len(cuts)-1] != seg.MaxDoc {
+				t.Fatalf("%d parts: cuts %v of %d documents", n, cuts, seg.MaxDoc)
+			}
+			var parts []*StoredReader
+			var bytes int64
+			for i := range len(cuts) - 1 {
+				_, r := documentDigests(t, seg, cuts[i], cuts[i+1])
+				parts = append(parts, r)
+				bytes += r.BytesRead()
+			}
+			if err := ConfirmStored(parts...); err != nil {
+				t.Fatalf("%d parts: %v", n, err)
+			}
+			if bytes != parts[0].info.Length {
+				t.Fatalf("%d parts: %d bytes read of %d", n, bytes, parts[0].info.Length)
+			}
+			if len(parts) > 1 && (parts[0].Confirmed() || ConfirmStored(parts[1:]...) == nil || ConfirmStored(parts[:len(parts)-1]...) == nil) {
+				t.Fatalf("%d parts: some of them confirmed the file", n)
+			}
+		}
+	}
+}
+
+// manySegments is every segment of the test data.
+func manySegments(t testing.TB) []*Segment {
+	infos, _ := filepath.Glob("testdata/*/*/segments_*")
+	var segments []*Segment
+	for _, path := range infos {
+		segments = append(segments, testSegments(t, filepath.Dir(path))...)
+	}
+	if len(segments) == 0 {
+		t.Fatal("no segments")
+	}
+	return segments
+}
