@@ -133,7 +133,7 @@ func (r *cborReader) value() error {
 	}
 	switch r.major() {
 	case majorUnsigned, majorNegative:
-		r.out = r.integer().Append(r.out, 10)
+		r.writeInteger()
 		return nil
 	case majorBytes:
 		b := r.str()
@@ -187,7 +187,9 @@ func (r *cborReader) member() error {
 			return err
 		}
 	case majorUnsigned, majorNegative:
-		r.out = append(r.integer().Append(append(r.out, '"'), 10), '"')
+		r.out = append(r.out, '"')
+		r.writeInteger()
+		r.out = append(r.out, '"')
 	default:
 		return corrupt(at, "a name is neither a string nor an integer")
 	}
@@ -221,6 +223,20 @@ func (r *cborReader) str() []byte {
 	}
 	r.pos++
 	return r.join
+}
+
+// writeInteger writes an integer of major type 0 or 1.
+func (r *cborReader) writeInteger() {
+	at := r.pos
+	switch major, _, n := r.head(); {
+	case major == majorUnsigned:
+		r.out = strconv.AppendUint(r.out, n, 10)
+	case n <= math.MaxInt64:
+		r.out = strconv.AppendInt(r.out, ^int64(n), 10)
+	default:
+		r.pos = at
+		r.out = r.integer().Append(r.out, 10)
+	}
 }
 
 // integer reads an integer of major type 0 or 1.

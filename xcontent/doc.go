@@ -16,9 +16,9 @@
 //   - Members keep their order, repeated names are all kept.
 //   - Floating-point numbers have Java's notation (1.0E10, 2.5E-7, 0.1), with the
 //     digits of Double.toString since JDK 19: the fewest that give the number
-//     back. A server on an older JDK may have answered with one digit more for a
-//     few numbers (2.0E-3 is one); the value is the same. Not-a-number and the
-//     infinities are the strings "NaN", "Infinity", "-Infinity".
+//     back. A server on an older JDK answers with more digits for a few numbers
+//     (4.729999999999999E21 for 4.73E21); they parse to the same number. Not-a-
+//     number and the infinities are the strings "NaN", "Infinity", "-Infinity".
 //   - Binary values are base64 (RFC 4648 §4) with padding.
 //   - Strings escape the quotation mark, the backslash, control characters
 //     (\b \t \n \f \r, else \u00XX with capital digits) and everything outside
@@ -45,13 +45,14 @@
 //     which is not looked into, excepted); with an error it returns dst as it was.
 //  2. ToJSON of n bytes appends at most 1024·n bytes. Escapes and numbers stay far
 //     below by themselves; back references to long names are counted.
-//  3. Expand of n bytes returns at most 1032·n+64 bytes (DEFLATE's own limit).
+//  3. Expand of n bytes returns at most 1032·n bytes (DEFLATE's own limit) + 1 MiB.
 //  4. Memory grows with bytes that were produced, never with a length that was
-//     only claimed.
+//     only claimed (but for the window of a Zstandard frame, 8 MiB for a small one).
 //  5. Nesting deeper than 10,000 is refused: Go's own JSON decoder reads no more.
 //  6. No input makes a function of this package panic.
 //
 // Absent on purpose: a tree of values, writing SMILE, CBOR or YAML, validation of
 // JSON, CBOR's string references (tags 25 and 256: no server before 2023 reads
-// them), YAML in UTF-16, and surrogate pairs written as two \u escapes in YAML.
+// them). An error where a server may have read on: YAML aliases without their
+// anchor, and surrogates written as \u escapes in YAML.
 package xcontent

@@ -25,9 +25,9 @@ const (
 //     compression_type zstd.
 //
 // Data that begins otherwise is returned as it is, the same slice. The output is
-// at most 1032 times as long as the input (and 64 bytes), which no DEFLATE or LZF
-// data can exceed; what exceeds it, ends early, or goes on behind its end is
-// fault.Corrupt. Safe for concurrent use.
+// at most 1032 times as long as the input, which no DEFLATE or LZF data can
+// exceed, and 1 MiB, for the sake of small Zstandard frames; what exceeds it, ends
+// early, or goes on behind its end is fault.Corrupt. Safe for concurrent use.
 func Expand(data []byte) ([]byte, error) {
 	switch {
 	case len(data) >= 3 && data[0] == 'Z' && data[1] == 'V' && data[2] <= lzfCompressed:
@@ -37,7 +37,7 @@ func Expand(data []byte) ([]byte, error) {
 		rest := bytes.NewReader(data[len(deflateHeader):])
 		plain, err := readAll(flate.NewReader(rest), len(data))
 		if err == nil && rest.Len() > 0 {
-			err = corrupt(len(data)-rest.Len(), "%d bytes follow the compressed data", rest.Len())
+			plain, err = nil, corrupt(len(data)-rest.Len(), "%d bytes follow the compressed data", rest.Len())
 		}
 		return plain, fault.At(err, "DEFLATE")
 	case bytes.HasPrefix(data, []byte(zstdHeader)):
@@ -49,7 +49,7 @@ func Expand(data []byte) ([]byte, error) {
 
 // maxExpanded is the longest output of n compressed bytes: a DEFLATE match of 258
 // bytes takes two bits.
-func maxExpanded(n int) int64 { return int64(n)*1032 + 64 }
+func maxExpanded(n int) int64 { return int64(n)*1032 + 1<<20 }
 
 // readAll reads what r expands n bytes to.
 func readAll(r io.Reader, n int) ([]byte, error) {
@@ -66,6 +66,9 @@ func readAll(r io.Reader, n int) ([]byte, error) {
 // expandZstd streams, because the one-call decoder would allocate whatever length
 // a frame claims. Of one decoder at a time, zstd starts no goroutine.
 func expandZstd(data []byte) ([]byte, error) {
+	if len(data) == 0 {
+		return nil, fault.New(fault.Corrupt, "no frame follows the header")
+	}
 	r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(zstdWindow(len(data))))
 	if err != nil {
@@ -75,10 +78,12 @@ func expandZstd(data []byte) ([]byte, error) {
 	return readAll(r, len(data))
 }
 
-// zstdWindow is the longest history that n bytes may ask for: the largest that
-// the servers' encoder uses at its levels, and not more than could be filled.
+// zstdWindow is the longest history that n bytes may ask for (it is allocated
+// before anything is produced): what they can expand to, but 8 MiB at least, which
+// RFC 8878 §3.1.1.1.2 wants of a decoder and streaming encoders ask for in small
+// frames, and not more than the format's encoders use.
 func zstdWindow(n int) uint64 {
-	const smallest, largest = 1 << 20, 128 << 20
+	const smallest, largest = 8 << 20, 128 << 20
 	return min(max(uint64(maxExpanded(n)), smallest), largest)
 }
 

@@ -72,20 +72,24 @@ func rows(t testing.TB, name string) [][]string {
 	return all
 }
 
+// unescape undoes what keeps a case on one line.
+var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t")
+
+func unhex(t testing.TB, s string) []byte {
+	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestCasesOfJackson(t *testing.T) {
-	unescape := strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t")
 	for _, table := range []struct {
 		name   string
 		decode func(string) []byte
 	}{
 		{"yaml.tsv", func(s string) []byte { return []byte(unescape.Replace(s)) }},
-		{"cbor.tsv", func(s string) []byte {
-			b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
-		}},
+		{"cbor.tsv", func(s string) []byte { return unhex(t, s) }},
 	} {
 		for _, row := range rows(t, table.name) {
 			in, want := row[0], row[1]

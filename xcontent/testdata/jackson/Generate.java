@@ -92,6 +92,7 @@ public class Generate {
         all.put("many-names", Generate::manyNames);
         all.put("many-values", Generate::manyValues);
         all.put("nested", Generate::nested);
+        all.put("records", Generate::records);
         return all;
     }
 
@@ -256,6 +257,35 @@ public class Generate {
             g.writeNumberField("same", 2);
             g.writeEndObject();
         }
+        g.writeEndObject();
+    }
+
+    /** Many records of one kind, as logs are: what the benchmark reads. */
+    static void records(JsonGenerator g) throws IOException {
+        Random random = new Random(11);
+        String[] words = {"shelf", "ledger", "quire", "verso", "recto", "folio", "binding", "étagère", "margin", "codex"};
+        g.writeStartObject();
+        g.writeArrayFieldStart("records");
+        for (int i = 0; i < 120; i++) {
+            g.writeStartObject();
+            g.writeStringField("@timestamp", "2024-03-" + (10 + i % 20) + "T12:" + (10 + i % 50) + ":07.123Z");
+            g.writeNumberField("number", i * 7919L);
+            g.writeStringField("level", i % 9 == 0 ? "error" : "info");
+            g.writeNumberField("took", random.nextDouble() * 100);
+            g.writeBooleanField("ok", i % 3 != 0);
+            g.writeObjectFieldStart("place");
+            g.writeStringField("room", words[i % 7]);
+            g.writeNumberField("shelf", i % 40);
+            g.writeEndObject();
+            g.writeArrayFieldStart("tags");
+            for (int k = 0; k < i % 4; k++) g.writeString(words[(i + k) % words.length]);
+            g.writeEndArray();
+            StringBuilder message = new StringBuilder();
+            for (int k = 0; k < 20; k++) message.append(words[random.nextInt(words.length)]).append(' ');
+            g.writeStringField("message", message.toString());
+            g.writeEndObject();
+        }
+        g.writeEndArray();
         g.writeEndObject();
     }
 
