@@ -49,6 +49,7 @@ another one goes on.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "ndjson", "ndjson: one object a line; bulk: lines for the _bulk API")
 	flags.Int64Var(&f.limit, "limit", -1, "print `N` documents at most")
+	flags.Lookup("limit").DefValue = "0" // help says no default; -1 means none
 	flags.StringVar(&f.request.From, "from", "", "begin at this `POSITION` (index/shard/number), inclusive")
 	flags.BoolVar(&f.request.IDsOnly, "ids-only", false, "print no sources")
 	flags.BoolVar(&f.request.Versions, "versions", false, "add _version, _seq_no and _primary_term where the files hold them")

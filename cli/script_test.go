@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,11 +27,11 @@ import (
 //	hungup BYTES ARG…        the program, whose standard output then breaks
 //	full ARG…                the program, with no room for its output
 //	clone NAME DIR           a copy of testdata/repositories/NAME/repo
-//	flip FILE OFFSET         change one byte; a negative offset counts from the end
+//	flip GLOB TEXT OFFSET    change one byte of each file with TEXT in its first
+//	                         bytes; a negative offset counts from the end
 //	count N PATTERN…         standard output has so many lines
-//	sum FILE…                the files, one after another, are standard output
 //
-// In ARG, $R is testdata/repositories.
+// In ARG, $R is testdata/repositories, and ./NAME lies in the script's folder.
 func TestScripts(t *testing.T) {
 	repositories, err := filepath.Abs("../testdata/repositories")
 	if err != nil {
@@ -74,8 +73,8 @@ func run(ts *testscript.TestScript, want int, args []string, stdout io.Writer) {
 }
 
 func runIn(ctx context.Context, ts *testscript.TestScript, want int, args []string, stdout io.Writer) {
-	for i, arg := range args { // a repository relative to the script's folder
-		if _, err := os.Stat(ts.MkAbs(arg)); err == nil && arg != "" && !strings.HasPrefix(arg, "-") {
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "./") {
 			args[i] = ts.MkAbs(arg)
 		}
 	}
@@ -129,21 +128,28 @@ func clone(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(from)))
 }
 
-// flip changes one byte of the one file that fits the pattern.
+// flip changes one byte of each file that fits the pattern and begins with text.
 func flip(ts *testscript.TestScript, _ bool, args []string) {
 	files, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
-	if len(files) != 1 {
-		ts.Fatalf("%d files fit %s", len(files), args[0])
+	flipped := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		ts.Check(err)
+		if !strings.Contains(string(data[:min(len(data), 64)]), args[1]) {
+			continue
+		}
+		offset := number(ts, args[2])
+		if offset < 0 {
+			offset += len(data)
+		}
+		data[offset] ^= 1
+		ts.Check(os.WriteFile(file, data, 0o644))
+		flipped++
 	}
-	data, err := os.ReadFile(files[0])
-	ts.Check(err)
-	offset := number(ts, args[1])
-	if offset < 0 {
-		offset += len(data)
+	if flipped == 0 {
+		ts.Fatalf("no file fits")
 	}
-	data[offset] ^= 1
-	ts.Check(os.WriteFile(files[0], data, 0o644))
 }
 
 func count(ts *testscript.TestScript, _ bool, args []string) {
@@ -163,5 +169,3 @@ func TestMain(m *testing.M) {
 	os.Setenv("TZ", "UTC")
 	os.Exit(m.Run())
 }
-
-var _ = fmt.Sprint
