@@ -23,6 +23,7 @@ type Repository struct {
 	bucket       Bucket
 	root         *root
 	incompatible []rootSnapshot // that servers since 5.0 do not open
+	hashed       hashedPaths
 }
 
 // Open finds the root file that counts and reads it. What is no repository is
@@ -62,9 +63,11 @@ func openRoot(ctx context.Context, b Bucket, files rootFiles) (*Repository, erro
 	}
 	r.UUID, r.ClusterID, r.MinVersion = r.root.UUID, r.root.ClusterID, r.root.MinVersion
 	if files.incompatible {
-		err = r.readIncompatible(ctx)
+		if err := r.readIncompatible(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return r, err
+	return r, r.findHashedPaths(ctx)
 }
 
 // readIncompatible reads which snapshots of 1.x a later server set aside.

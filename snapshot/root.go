@@ -37,6 +37,8 @@ type rootIndex struct {
 	ID        string    `json:"id"`
 	Snapshots []rootRef `json:"snapshots"`
 	PathType  pathType  `json:"shard_path_type"` // from OpenSearch 2.17 on
+	// Generations has an element for each shard, from 7.6 on.
+	Generations []*string `json:"shard_generations"`
 }
 
 // rootRef names a snapshot: a uuid, or up to 5.4 an object.

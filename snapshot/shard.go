@@ -2,50 +2,9 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
-	"hash/fnv"
-	"strconv"
 
 	"github.com/reshelve/reshelve/fault"
 )
-
-// pathType is how OpenSearch from 2.17 on spreads the folders of shards over a
-// bucket. See RemoteStoreEnums of OpenSearch.
-type pathType int
-
-const (
-	pathFixed        pathType = iota // indices/ID/N
-	pathHashedPrefix                 // HASH/BASE/indices/ID/N: outside the repository's base path
-	pathHashedInfix                  // BASE/HASH/indices/ID/N
-)
-
-func (t pathType) check() error {
-	if t < pathFixed || t > pathHashedInfix {
-		err := fault.New(fault.Refused, "the shards lie below paths of type %d; 0, 1 and 2 are known", int(t))
-		return fault.WithNext(err, "a newer server wrote it: look for a newer release of this program")
-	}
-	return nil
-}
-
-// shardHash is the folder that hashed paths begin with: of the 64 bits of
-// FNV-1a over shard number and index id the top 6 as a base64url letter, and the
-// next 14 as binary digits.
-func shardHash(id string, shard int) string {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d%s", shard, id)
-	sum := h.Sum64()
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	return fmt.Sprintf("%c%014b", alphabet[sum>>58], sum>>44&(1<<14-1))
-}
-
-// shardPath is the folder of a shard, without a final slash.
-func (i *Index) shardPath(n int) string {
-	path := i.folder + "/" + strconv.Itoa(n)
-	if i.pathType == pathFixed {
-		return path
-	}
-	return shardHash(i.ID, n) + "/" + path
-}
 
 // Shard reads the manifest of shard n. A shard that the snapshot does not hold
 // is fault.NotFound with the reason that the server gave; one whose data lie
@@ -56,6 +15,9 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 	}
 	if err := i.elsewhere(); err != nil {
 		return nil, err
+	}
+	if i.pathType == pathHashedPrefix && i.snapshot.repo.hashed.err != nil {
+		return nil, fault.At(i.snapshot.repo.hashed.err, "index "+i.Name)
 	}
 	s := i.snapshot
 	sh := &Shard{Index: i, Number: n, Path: i.shardPath(n)}
