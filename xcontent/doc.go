@@ -28,7 +28,9 @@
 //     lost, and the output is UTF-8. Other invalid UTF-8 is an error.
 //   - CBOR: tags other than the numeric ones are ignored, undefined is null, an
 //     unassigned simple value is its number. Negative big integers (tag 3) are
-//     read as minus n, as the servers read them, not as minus one minus n.
+//     read as minus n, as the servers read them, not as minus one minus n. A
+//     number of single precision is written as one (0.1); Elasticsearch 1.x
+//     alone answers with the digits of a double (0.10000000149011612).
 //   - YAML is YAML 1.1 as SnakeYAML resolves it (yes, on, 017, 0x1F, 1_000), one
 //     document; an alias is the name of its anchor as a string, because Jackson's
 //     stream does not expand it: so there is no expansion to bound either.
