@@ -53,7 +53,7 @@ type fieldsFormat struct {
 var fieldsFormats = map[string]fieldsFormat{
 	"Lucene40FieldInfos": {last: 0, plain: true, packed: true, legacy: true},
 	"Lucene42FieldInfos": {last: 0, plain: true, packed: true},
-	"Lucene46FieldInfos": {last: 1, plain: true, packed: true, gen: true},
+	"Lucene46FieldInfos": {last: 2, plain: true, packed: true, gen: true},
 	"Lucene50FieldInfos": {last: 1, gen: true},
 	"Lucene60FieldInfos": {last: 2, gen: true, points: true, indexed: 2},
 	"Lucene90FieldInfos": {last: 0, gen: true, points: true, little: true, vectors: 1},
