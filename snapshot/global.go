@@ -57,7 +57,7 @@ func (s *Snapshot) Global(ctx context.Context) (*Global, error) {
 		Settings:            file.Meta.Settings,
 		Ingest:              file.Meta.Ingest,
 	}
-	g.Templates, err = parseTemplates(file.Meta.Templates)
+	g.Templates, err = parseTemplates(file.Meta.Templates, s.version.typed())
 	for _, part := range []*json.RawMessage{&g.ComposableTemplates, &g.ComponentTemplates} {
 		if err == nil {
 			*part, err = parseNewTemplates(*part)
@@ -67,14 +67,16 @@ func (s *Snapshot) Global(ctx context.Context) (*Global, error) {
 }
 
 // parseTemplates makes objects of the mappings and aliases of legacy templates.
-func parseTemplates(data json.RawMessage) (json.RawMessage, error) {
+// Typed tells whether mappings have types.
+func parseTemplates(data json.RawMessage, typed bool) (json.RawMessage, error) {
 	templates, err := namedObjects(data)
 	if templates == nil || err != nil {
 		return nil, err
 	}
 	for name, template := range templates {
 		mappings, err := parseMappings(template["mappings"])
-		if err == nil {
+		template["mappings"] = mappings[onlyType]
+		if err == nil && (typed || len(mappings) != 1 || mappings[onlyType] == nil) {
 			template["mappings"], err = json.Marshal(mappings)
 		}
 		if err == nil {

@@ -89,6 +89,9 @@ func (i *Index) fill(f *indexFile) (err error) {
 	if i.mappings, err = parseMappings(f.Mappings); err != nil {
 		return fault.At(err, "mappings")
 	}
+	if i.SourceOnly() {
+		i.mappings = originalMappings(i.mappings)
+	}
 	if err := i.fillTypes(); err != nil {
 		return fault.At(err, "mappings")
 	}
@@ -96,30 +99,36 @@ func (i *Index) fill(f *indexFile) (err error) {
 	return fault.At(err, "aliases")
 }
 
+// SourceOnly tells whether the snapshot went to a repository of the type source:
+// its shards have stored fields and deletions, and nothing else.
+func (i *Index) SourceOnly() bool { return i.Setting["index.source_only"] == "true" }
+
 // fillTypes makes Mappings and Types of the mappings by type.
 func (i *Index) fillTypes() (err error) {
-	if !i.created.typed() {
-		i.Mappings = json.RawMessage("{}")
-		for _, mapping := range i.mappings {
-			i.Mappings = mapping
+	if i.created.typed() {
+		i.Types = []string{}
+		for name := range i.mappings {
+			if name != defaultMapping {
+				i.Types = append(i.Types, name)
+			}
 		}
-		if len(i.mappings) > 1 {
-			return fault.New(fault.Corrupt, "%d mapping types in an index that can have one", len(i.mappings))
-		}
-		return nil
-	}
-	i.Types = []string{}
-	for name := range i.mappings {
-		if name != defaultMapping {
-			i.Types = append(i.Types, name)
+		sort.Strings(i.Types)
+		if len(i.Types) == 1 {
+			i.typeBytes = []byte(i.Types[0])
 		}
 	}
-	sort.Strings(i.Types)
-	if len(i.Types) == 1 {
-		i.typeBytes = []byte(i.Types[0])
+	if i.snapshot.version.typed() {
+		i.Mappings, err = json.Marshal(i.mappings)
+		return err
 	}
-	i.Mappings, err = json.Marshal(i.mappings)
-	return err
+	if len(i.mappings) > 1 {
+		return fault.New(fault.Corrupt, "%d mapping types, but the server that made the snapshot knows one at most", len(i.mappings))
+	}
+	i.Mappings = json.RawMessage("{}")
+	for _, mapping := range i.mappings {
+		i.Mappings = mapping
+	}
+	return nil
 }
 
 // flatten makes dotted keys of settings that may be nested, flat or mixed.

@@ -11,6 +11,9 @@ import (
 // defaultMapping is no type, but what new types of an index up to 6.x begin with.
 const defaultMapping = "_default_"
 
+// onlyType is the type that mappings without types are stored under.
+const onlyType = "_doc"
+
 // parseMappings reads the mappings of an index or template: an array with one
 // element for each type (1.x to today), each an object {TYPE: mapping} or the
 // compressed bytes of one, which arrive here as base64; or one object with all.
@@ -46,6 +49,22 @@ func parseMappings(data json.RawMessage) (map[string]json.RawMessage, error) {
 		}
 	}
 	return byType, nil
+}
+
+// originalMappings are the mappings that a source-only snapshot keeps below _meta,
+// by type, of mappings that are themselves disabled.
+func originalMappings(byType map[string]json.RawMessage) map[string]json.RawMessage {
+	original := make(map[string]json.RawMessage, len(byType))
+	for name, data := range byType {
+		var mapping struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		}
+		original[name] = data
+		if json.Unmarshal(data, &mapping) == nil && len(mapping.Meta[name]) > 0 {
+			original[name] = mapping.Meta[name]
+		}
+	}
+	return original
 }
 
 // compressedJSON returns the JSON of a value that is either that JSON or, as a

@@ -57,8 +57,8 @@ type Index struct {
 	Open    bool
 	Created string            // version that created the index, as text
 	Setting map[string]string // flat, with the prefix "index."
-	// Mappings is a JSON object as the server shows it: {"TYPE": {…}} where the
-	// index has types, else the mapping itself.
+	// Mappings is a JSON object as the server that made the snapshot shows it:
+	// {"TYPE": {…}} up to 6.x, later the mapping itself.
 	Mappings json.RawMessage
 	Types    []string        // mapping types, sorted; nil where the version has none
 	Aliases  json.RawMessage // JSON object, name → filter and routing
