@@ -104,7 +104,7 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 	if f.format == "bulk" {
 		r.out.format = bulk
 	}
-	r.progress = p.newProgress("documents")
+	r.progress = p.newProgress("document")
 	defer r.progress.stop()
 	r.nameless.note = r.progress.note
 	r.docs, err = p.control.Read(ctx, f.request, control.Watch{

@@ -24,7 +24,7 @@ const (
 // concurrent use.
 type progress struct {
 	out     io.Writer // for notes
-	what    string    // the things that are counted
+	what    string    // the things that are counted, in the singular
 	begun   time.Time
 	lastDue time.Time // of the caller's goroutine
 	shown   bool      // something was drawn or printed; read after stop
@@ -45,7 +45,7 @@ func (p *program) newProgress(what string) *progress {
 	g := &progress{out: p.stderr, what: what, begun: time.Now(), quit: make(chan struct{}), fraction: -1}
 	switch {
 	case p.quiet:
-	case isTerminal(p.stderr) && isTerminal(p.stdout) && what == "documents":
+	case isTerminal(p.stderr) && isTerminal(p.stdout) && what == "document":
 	case isTerminal(p.stderr):
 		g.draw()
 	default:
@@ -106,9 +106,9 @@ func (g *progress) line() string {
 
 func progressLine(what string, things, bytes int64, fraction float64, elapsed time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, %s", count(things), what, bytesText(bytes))
+	fmt.Fprintf(&b, "%s, %s", counted(things, what), bytesText(bytes))
 	if seconds := elapsed.Seconds(); seconds > 0 {
-		fmt.Fprintf(&b, ", %s %s/s, %.1f MB/s", count(int64(float64(things)/seconds)), what, float64(bytes)/seconds/1e6)
+		fmt.Fprintf(&b, ", %s/s, %.1f MB/s", counted(int64(float64(things)/seconds), what), float64(bytes)/seconds/1e6)
 	}
 	if fraction > 0 {
 		left := time.Duration(float64(elapsed) * (1 - fraction) / fraction)

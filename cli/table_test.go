@@ -42,8 +42,8 @@ func TestNumbersForPeople(t *testing.T) {
 		{spanText(59 * time.Second), "59.0 s"},
 		{spanText(61 * time.Second), "1 min 01 s"},
 		{spanText(3*time.Hour + 5*time.Minute), "3 h 05 min"},
-		{progressLine("documents", 2000, 4_000_000, 0.25, 2*time.Second), "2,000 documents, 3.8 MiB, 1,000 documents/s, 2.0 MB/s, 25 %, 6.0 s left"},
-		{progressLine("files", 7, 0, -1, time.Second), "7 files, 0 B, 7 files/s, 0.0 MB/s"},
+		{progressLine("document", 2000, 4_000_000, 0.25, 2*time.Second), "2,000 documents, 3.8 MiB, 1,000 documents/s, 2.0 MB/s, 25 %, 6.0 s left"},
+		{progressLine("file", 7, 0, -1, time.Second), "7 files, 0 B, 7 files/s, 0.0 MB/s"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)

@@ -24,6 +24,7 @@ type Documents struct {
 	pass   *snapshot.Documents // over the current shard; nil between shards
 	ahead  *shardAhead         // the shard after the current one
 	before int64               // source bytes of the shards that were read
+	first  int                 // shard of the first index with which the pass begins
 	opened int                 // shards opened or passed over
 
 	totals    Totals

@@ -101,23 +101,27 @@ func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 		group.Go(func() (err error) {
 			loaded[i], err = d.snapshot.Index(ctx, name)
 			if d.mayLack(err) {
-				absent[i] = err
-				return nil
+				absent[i], err = err, nil
 			}
-			return d.checkIndex(loaded[i], err)
+			return err
 		})
 	}
-	err := group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	for i, why := range absent {
 		if why != nil && d.watch.Absent != nil {
 			d.watch.Absent(Failure{Index: names[i], Shard: -1, Reason: why.Error()})
 		}
 	}
 	loaded = slices.DeleteFunc(loaded, func(idx *snapshot.Index) bool { return idx == nil })
-	if err == nil {
-		d.tellFiltered(loaded)
+	if !d.req.IDsOnly && !d.req.UseRecoverySource {
+		if err := refuseSynthetic(loaded); err != nil {
+			return nil, err
+		}
 	}
-	return loaded, err
+	d.tellFiltered(loaded)
+	return loaded, nil
 }
 
 // tellFiltered tells the Watch which indices keep incomplete sources, and drops
@@ -139,17 +143,6 @@ func (d *Documents) mayLack(err error) bool {
 	return fault.Is(err, fault.NotFound) && d.req.AllowPartial && d.snapshot.State != snapshot.Success
 }
 
-// checkIndex refuses an index whose sources cannot be read, if they are wanted.
-func (d *Documents) checkIndex(idx *snapshot.Index, err error) error {
-	if err != nil {
-		return err
-	}
-	if d.req.IDsOnly {
-		return nil
-	}
-	return refuseSynthetic(idx)
-}
-
 // checkStart refuses a first position that does not exist.
 func (d *Documents) checkStart() error {
 	if d.from == nil || len(d.indices) == 0 || d.indices[0].Name != d.from.Index {
@@ -160,6 +153,6 @@ func (d *Documents) checkStart() error {
 		err := fault.New(fault.NotFound, "position %s: the index has no shard %d", d.from, d.from.Shard)
 		return fault.WithNext(err, "its shards are 0 to %d", idx.Shards-1)
 	}
-	d.shard = d.from.Shard
+	d.shard, d.first = d.from.Shard, d.from.Shard
 	return nil
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,16 +11,21 @@ import (
 	"github.com/reshelve/reshelve/snapshot"
 )
 
-// refuseSynthetic refuses an index whose sources are not stored, and names the
+// refuseSynthetic refuses indices whose sources are not stored, and names the
 // fields that are.
-func refuseSynthetic(idx *snapshot.Index) error {
-	why, is := idx.Synthetic()
-	if !is {
+func refuseSynthetic(indices []*snapshot.Index) error {
+	var refused []string
+	for _, idx := range indices {
+		if why, is := idx.Synthetic(); is {
+			refused = append(refused, fmt.Sprintf("%s (%s; stored fields: %s)", idx.Name, why, strings.Join(storedFields(idx.Mappings), ", ")))
+		}
+	}
+	if len(refused) == 0 {
 		return nil
 	}
-	err := fault.New(fault.Refused, "index %s has a synthetic source (%s): its documents are not stored, the server composes them from columns; stored fields are %s",
-		idx.Name, why, strings.Join(storedFields(idx.Mappings), ", "))
-	return fault.WithNext(err, "restore it in a cluster that knows it and reindex there; --ids-only prints the ids, --index chooses other indices")
+	err := fault.New(fault.Refused, "synthetic source: documents are not stored, their server composes them from columns, in %s", strings.Join(refused, ", "))
+	return fault.WithNext(err, "restore it in a cluster that knows it and reindex there, or choose other indices with --index; "+
+		"--use-recovery-source prints the originals that are still stored beside, --ids-only the ids")
 }
 
 // storedFields names what a shard stores of a document without source: the
