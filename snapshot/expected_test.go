@@ -14,6 +14,7 @@ import (
 
 	"github.com/reshelve/reshelve/blob/memory"
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/snapshot"
 )
 
@@ -124,11 +125,12 @@ func (r repository) answers(t testing.TB, snap, index string) map[string]answer 
 }
 
 // compare holds one document against the server's answer.
-func (a answer) compare(doc *document.Document) error {
+// A source-only snapshot holds no versions.
+func (a answer) compare(doc *document.Document, sourceOnly bool) error {
 	if routing := string(doc.Routing); a.Routing != nil && *a.Routing != routing || a.Routing == nil && routing != "" {
 		return fmt.Errorf("routing %q", routing)
 	}
-	if v := doc.Versions; v != nil {
+	if v := doc.Versions; v != nil && !(sourceOnly && *v == document.Versions{Version: -1, SeqNo: -1, PrimaryTerm: -1}) {
 		for _, n := range []struct {
 			name string
 			want *int64
@@ -155,6 +157,9 @@ func (a answer) compare(doc *document.Document) error {
 	return nil
 }
 
+// unreadable are repositories whose documents lie elsewhere.
+var unreadable = map[string]bool{"opensearch-2.19.0-shallow": true, "opensearch-2.19.0-mount": true}
+
 // TestDocumentsAreTheServersAnswers reads every shard of every snapshot of every
 // repository and compares each document with what the server that made the
 // snapshot returned for it.
@@ -180,7 +185,7 @@ func TestDocumentsAreTheServersAnswers(t *testing.T) {
 					compared += compareIndex(t, r, snap, index)
 				}
 			}
-			if compared == 0 {
+			if compared == 0 && !unreadable[r.name] {
 				t.Error("nothing was compared")
 			}
 			t.Logf("%d documents compared", compared)
@@ -202,7 +207,14 @@ func compareIndex(t *testing.T, r repository, snap *snapshot.Snapshot, name stri
 	left := r.answers(t, snap.Name, name)
 	for n := range index.Shards {
 		shard, err := index.Shard(t.Context(), n)
-		if err != nil {
+		switch {
+		case unreadable[r.name] && fault.Is(err, fault.Refused) && fault.Next(err) != "":
+			t.Logf("refused: %v: %s", err, fault.Next(err))
+			return compared
+		case snap.State == snapshot.Partial && fault.Is(err, fault.Refused):
+			t.Logf("not in the snapshot: %v", err)
+			continue
+		case err != nil:
 			t.Errorf("%s/%s/%d: %v", snap.Name, name, n, err)
 			continue
 		}
@@ -221,7 +233,7 @@ func compareIndex(t *testing.T, r repository, snap *snapshot.Snapshot, name stri
 			}
 			delete(left, key)
 			compared++
-			if err := want.compare(doc); err != nil {
+			if err := want.compare(doc, strings.Contains(r.name, "source-only")); err != nil {
 				t.Errorf("%s: document %s: %v", doc.Position, key, err)
 			}
 		}
