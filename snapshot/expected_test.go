@@ -211,7 +211,7 @@ func compareIndex(t *testing.T, r repository, snap *snapshot.Snapshot, name stri
 		case unreadable[r.name] && fault.Is(err, fault.Refused) && fault.Next(err) != "":
 			t.Logf("refused: %v: %s", err, fault.Next(err))
 			return compared
-		case snap.State == snapshot.Partial && fault.Is(err, fault.Refused):
+		case snap.State == snapshot.Partial && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Refused)):
 			t.Logf("not in the snapshot: %v", err)
 			continue
 		case err != nil:
