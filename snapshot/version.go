@@ -46,5 +46,6 @@ func (v versionID) String() string {
 	}
 }
 
-// typed tells whether indices of the version have mapping types of their own.
+// typed tells whether mappings have types: in Elasticsearch up to 6.x. An index
+// that 6.x created keeps its type under 7.x, whose interfaces hide it.
 func (v versionID) typed() bool { return !v.openSearch() && v.number() > 0 && v.major() < 7 }
