@@ -23,6 +23,16 @@ const (
 // Bound is the most bytes that a well-made block of n decompressed bytes takes.
 func Bound(n int) int64 { return int64(n) + int64(n)/255 + 16 }
 
+// Most sequences are short: at most 14 literals and a match of at most 18 bytes.
+// These are copied as 16 and 24 bytes, whatever their lengths, which touches at
+// most so many bytes of source and output. That they are constants lets the
+// compiler leave out all checks but one for each array.
+const (
+	wordRoom   = 24
+	fastSource = 32
+	fastOutput = 64
+)
+
 // Decode fills dst[start:end] from the block at the beginning of src, with
 // dst[:start] as history, and returns how many bytes of src the block took.
 // Bytes of dst behind end serve as room for fast copies: they may be changed.
@@ -30,29 +40,61 @@ func Bound(n int) int64 { return int64(n) + int64(n)/255 + 16 }
 func Decode(dst []byte, start, end int, src []byte) (int, error) {
 	d, s := start, 0
 	for {
+		// Here a short sequence fits source and output, whatever it says. What is
+		// not short, or overlaps within a word, is left to the general way below.
+		for s+fastSource <= len(src) && d+fastOutput <= end {
+			in, out := (*[fastSource]byte)(src[s:]), (*[fastOutput]byte)(dst[d:])
+			literals := in[0] >> 4
+			match := in[0] & 15
+			if literals == 15 || match == 15 {
+				break
+			}
+			*(*[16]byte)(out[:16]) = *(*[16]byte)(in[1:17])
+			offset := int(binary.LittleEndian.Uint16(in[1+literals:]))
+			from := d + int(literals) - offset
+			if offset < 8 || from < 0 {
+				break
+			}
+			to, back := (*[24]byte)(out[literals:]), (*[24]byte)(dst[from:])
+			*(*[8]byte)(to[:8]) = *(*[8]byte)(back[:8])
+			*(*[8]byte)(to[8:16]) = *(*[8]byte)(back[8:16])
+			*(*[8]byte)(to[16:24]) = *(*[8]byte)(back[16:24])
+			s += 3 + int(literals)
+			d += int(literals) + int(match) + minMatch
+		}
 		if s >= len(src) {
 			return s, ErrShort
 		}
 		token := src[s]
 		s++
 		literals := int(token >> 4)
-		if literals == 15 {
-			more, n := length(src[s:])
-			if n == 0 {
+		if literals < 15 && s+wordRoom <= len(src) && d+wordRoom <= len(dst) {
+			// Most sequences: 16 bytes are copied whatever the number.
+			if literals > end-d {
+				return s, ErrLong
+			}
+			*(*[16]byte)(dst[d:]) = *(*[16]byte)(src[s:])
+			s += literals
+			d += literals
+		} else {
+			if literals == 15 {
+				more, n := length(src[s:])
+				if n == 0 {
+					return s, ErrShort
+				}
+				literals += more
+				s += n
+			}
+			if literals > end-d {
+				return s, ErrLong
+			}
+			if literals > len(src)-s {
 				return s, ErrShort
 			}
-			literals += more
-			s += n
+			copy(dst[d:d+literals], src[s:s+literals])
+			s += literals
+			d += literals
 		}
-		if literals > end-d {
-			return s, ErrLong
-		}
-		if literals > len(src)-s {
-			return s, ErrShort
-		}
-		copy(dst[d:d+literals], src[s:s+literals])
-		d += literals
-		s += literals
 		if d == end {
 			return s, nil
 		}
@@ -61,8 +103,8 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 		}
 		offset := int(binary.LittleEndian.Uint16(src[s:]))
 		s += 2
-		match := int(token & 15)
-		if match == 15 {
+		match := int(token&15) + minMatch
+		if match == 15+minMatch {
 			more, n := length(src[s:])
 			if n == 0 {
 				return s, ErrShort
@@ -70,20 +112,32 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 			match += more
 			s += n
 		}
-		match += minMatch
-		if offset == 0 || offset > d {
+		from := d - offset
+		if offset == 0 || from < 0 {
 			return s, ErrOffset
 		}
 		if match > end-d {
 			return s, ErrLong
 		}
-		for i := range match {
-			dst[d+i] = dst[d+i-offset]
+		if match <= 18 && offset >= 8 && d+wordRoom <= len(dst) {
+			*(*[8]byte)(dst[d:]) = *(*[8]byte)(dst[from:])
+			*(*[8]byte)(dst[d+8:]) = *(*[8]byte)(dst[from+8:])
+			*(*[8]byte)(dst[d+16:]) = *(*[8]byte)(dst[from+16:])
+		} else {
+			copyMatch(dst, d, from, match)
 		}
-		d += match
-		if d == end {
+		if d += match; d == end {
 			return s, nil
 		}
+	}
+}
+
+// copyMatch copies n bytes from from to d, which may overlap: then the bytes
+// between the two repeat. What was copied is copied along, so that each step
+// doubles.
+func copyMatch(dst []byte, d, from, n int) {
+	for end := d + n; d < end; {
+		d += copy(dst[d:end], dst[from:d])
 	}
 }
 
