@@ -56,6 +56,7 @@ type Documents struct {
 	reached     int64 // shard-wide number up to which documents were looked at
 	counts      Counts
 	unreached   []string
+	parts       []part // segments that were read in part, to the end of that part
 	err         error
 }
 
@@ -145,6 +146,9 @@ func (d *Documents) endSegment() {
 	}
 	d.count(s)
 	d.unreached = append(d.unreached, s.unreached()...)
+	if !s.whole() {
+		d.parts = append(d.parts, part{s.seg.Name, s.stored})
+	}
 	d.reached = s.base + int64(s.to)
 	d.next = max(d.next, d.reached)
 	d.handed = -1
