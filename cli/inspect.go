@@ -92,6 +92,11 @@ func printIndices(w io.Writer, indices []control.Index) {
 			orDash(x.Created), orDash(strings.Join(x.Lucene, " ")), orDash(strings.Join(x.Codecs, " ")), orDash(strings.Join(x.StoredFields, " ")))
 	}
 	t.print(w)
+	for _, x := range indices {
+		if x.Nested {
+			fmt.Fprintf(w, "%s has nested fields: documents counts their Lucene documents too\n", oneLine(x.Name))
+		}
+	}
 }
 
 func printShards(w io.Writer, indices []control.Index) {

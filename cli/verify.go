@@ -52,7 +52,7 @@ func printVerification(w io.Writer, v *control.Verification) {
 	}
 	fmt.Fprintf(w, "snapshot %s: %s in %s, %s: %s, %s and their checksums, %s\n", oneLine(v.Snapshot),
 		counted(int64(v.Shards), "shard"), counted(int64(v.Indices), "index"), counted(int64(v.Segments), "segment"),
-		counted(int64(v.Files), "file"), bytesText(v.Bytes), counted(v.Documents, "document"))
+		counted(int64(v.Files), "file"), bytesText(v.Bytes), counted(v.Documents, "Lucene document"))
 	if len(v.Problems) == 0 {
 		fmt.Fprintln(w, "everything is as it should be")
 	}

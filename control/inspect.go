@@ -29,7 +29,8 @@ type Inspection struct {
 }
 
 // Index is one index of a snapshot. Documents and Deleted count as the servers'
-// listings of indices do: nested documents are among them.
+// listings of indices do: by Lucene document. With nested fields those are more
+// than the documents that Read yields.
 type Index struct {
 	Name      string `json:"index"`
 	ID        string `json:"id"` // its folder in the repository
@@ -38,6 +39,7 @@ type Index struct {
 	Created   string `json:"created"`   // version of the server that created it
 	Documents int64  `json:"documents"` // live Lucene documents
 	Deleted   int64  `json:"deleted"`   // deleted and not yet merged away, soft deletes included
+	Nested    bool   `json:"nested"`    // the mapping has nested fields
 	Bytes     int64  `json:"bytes"`     // of all files
 	Files     int    `json:"files"`
 
@@ -141,7 +143,7 @@ func inspectIndex(ctx context.Context, snap *snapshot.Snapshot, name string) (In
 	out := Index{
 		Name: name, ID: idx.ID, UUID: idx.UUID, Open: idx.Open, Created: idx.Created,
 		Shards: make([]Shard, idx.Shards), Types: idx.Types,
-		Mappings: idx.Mappings, Settings: idx.Setting, Aliases: idx.Aliases,
+		Nested: hasNested(idx.Mappings), Mappings: idx.Mappings, Settings: idx.Setting, Aliases: idx.Aliases,
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,6 +27,13 @@ func refuseSynthetic(indices []*snapshot.Index) error {
 	err := fault.New(fault.Refused, "synthetic source: documents are not stored, their server composes them from columns, in %s", strings.Join(refused, ", "))
 	return fault.WithNext(err, "restore it in a cluster that knows it and reindex there, or choose other indices with --index; "+
 		"--use-recovery-source prints the originals that are still stored beside, --ids-only the ids")
+}
+
+// hasNested tells whether a mapping makes Lucene documents of parts of a
+// document. Only a key "type" can hold the value "nested" in a mapping.
+func hasNested(mappings json.RawMessage) bool {
+	var compact bytes.Buffer
+	return json.Compact(&compact, mappings) == nil && bytes.Contains(compact.Bytes(), []byte(`"type":"nested"`))
 }
 
 // storedFields names what a shard stores of a document without source: the

@@ -18,3 +18,15 @@ func TestStoredFieldsAreThoseThatTheMappingStores(t *testing.T) {
 		}
 	}
 }
+
+func TestNestedFieldsAreFoundAtAnyDepth(t *testing.T) {
+	for mappings, want := range map[string]bool{
+		``: false,
+		`{"properties":{"nested":{"type":"text"}}}`:                       false,
+		`{"properties":{"a":{"properties":{"b":{ "type" : "nested" }}}}}`: true,
+	} {
+		if got := hasNested([]byte(mappings)); got != want {
+			t.Errorf("%s: %v", mappings, got)
+		}
+	}
+}
