@@ -20,31 +20,10 @@ type catFlags struct {
 func (p *program) cat() *cobra.Command {
 	var f catFlags
 	cmd := &cobra.Command{
-		Use:   "cat REPO [SNAPSHOT] [flags]",
-		Short: "Print the documents of a snapshot, one JSON object a line",
-		Long: `Print the documents of a snapshot, ordered by index name, shard, segment and
-document number, one JSON object a line:
-
-  {"_index":…,"_id":…,"_routing":…,"_type":…,"_parent":…,"_source":…}
-
-Keys that a document lacks are left out. The source is printed byte for byte as
-it is stored, with a space for each raw line break. Standard output carries
-documents only.
-
---format bulk prints what the _bulk API of Elasticsearch 7 and later and of
-OpenSearch takes unchanged: an index action with _index, _id and routing, and
-the source on the next line. With --versions the action carries the version, as
-external_gte, so that sending the lines twice changes nothing.
-
-Documents are printed as they are read, and a file's checksum stands at its end.
-When it is wrong, the exit code is 4 and standard error names the positions that
-were printed unconfirmed. A run that is interrupted says with which --from
-another one goes on.`,
-		Example: `  reshelve snapshot cat /backups/repository | jq ._source
-  reshelve snapshot cat s3://backups/search nightly-7 --index 'logs-*' --limit 10
-  reshelve snapshot cat /backups/repository --format bulk --index books | split -l 2000 --filter \
-    'curl -s -H "Content-Type: application/x-ndjson" --data-binary @- localhost:9200/_bulk'
-  reshelve snapshot cat /backups/repository --from books/0/813`,
+		Use:     "cat REPO [SNAPSHOT] [flags]",
+		Short:   "Print the documents of a snapshot, one JSON object a line",
+		Long:    catText,
+		Example: catExample,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "ndjson", "ndjson: one object a line; bulk: lines for the _bulk API")
@@ -68,6 +47,31 @@ another one goes on.`,
 		return p.runCat(ctx, f)
 	})
 }
+
+const catText = `Print the documents of a snapshot, ordered by index name, shard, segment and
+document number, one JSON object a line:
+
+  {"_index":…,"_id":…,"_routing":…,"_type":…,"_parent":…,"_source":…}
+
+Keys that a document lacks are left out. The source is printed byte for byte as
+it is stored, with a space for each raw line break. Standard output carries
+documents only.
+
+--format bulk prints what the _bulk API of Elasticsearch 7 and later and of
+OpenSearch takes unchanged: an index action with _index, _id and routing, and
+the source on the next line. With --versions the action carries the version, as
+external_gte, so that sending the lines twice changes nothing.
+
+Documents are printed as they are read, and a file's checksum stands at its end.
+When it is wrong, the exit code is 4 and standard error names the positions that
+were printed unconfirmed. A run that is interrupted says with which --from
+another one goes on.`
+
+const catExample = `  reshelve snapshot cat /backups/repository | jq ._source
+  reshelve snapshot cat s3://backups/search nightly-7 --index 'logs-*' --limit 10
+  reshelve snapshot cat /backups/repository --format bulk --index books | split -l 2000 --filter \
+    'curl -s -H "Content-Type: application/x-ndjson" --data-binary @- localhost:9200/_bulk'
+  reshelve snapshot cat /backups/repository --from books/0/813`
 
 // check refuses flags that contradict each other.
 func (f *catFlags) check(output string) error {

@@ -121,12 +121,12 @@ func progressLine(what string, things, bytes int64, fraction float64, elapsed ti
 func (g *progress) note(format string, args ...any) {
 	text := oneLine(fmt.Sprintf(format, args...)) + "\n"
 	if g.bars != nil {
-		io.WriteString(g.bars, text)
+		fmt.Fprint(g.bars, text)
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	io.WriteString(g.out, text)
+	fmt.Fprint(g.out, text)
 }
 
 // end stops, and sums up where progress was shown.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -54,6 +55,6 @@ func (t *table) print(w io.Writer) {
 			}
 			line.WriteString("  ")
 		}
-		io.WriteString(w, strings.TrimRight(line.String(), " ")+"\n")
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }

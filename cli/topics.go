@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/reshelve/reshelve/fault"
@@ -20,7 +19,7 @@ func topics() []*cobra.Command {
 
 func topic(name, short, text string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Long: text}
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { io.WriteString(cmd.OutOrStdout(), text+"\n") })
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), text) })
 	return cmd
 }
 

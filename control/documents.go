@@ -35,27 +35,27 @@ type Documents struct {
 
 // Totals tell what a pass met so far.
 type Totals struct {
-	Documents   int64 `json:"documents"`   // yielded
-	SourceBytes int64 `json:"sourceBytes"` // of those and of what was passed over
+	Documents   int64 // yielded
+	SourceBytes int64 // of those and of what was passed over
 	// Sourceless documents by index, in the order of the pass; only indices that
 	// have some.
-	Sourceless []Sourceless `json:"sourceless,omitempty"`
+	Sourceless []Sourceless
 }
 
 // Sourceless counts what an index lacks.
 type Sourceless struct {
-	Index     string `json:"index"`
-	Documents int64  `json:"documents"` // without source
+	Index     string
+	Documents int64 // without source
 	// Recoverable documents have their complete original beside a disabled or
 	// filtered source, and it was not asked for.
-	Recoverable int64 `json:"recoverable"`
+	Recoverable int64
 }
 
 // Unreached is a file that was read, but not to its checksum.
 type Unreached struct {
-	Index string `json:"index"`
-	Shard int    `json:"shard"`
-	File  string `json:"file"` // in the shard's Lucene index
+	Index string
+	Shard int
+	File  string // in the shard's Lucene index
 }
 
 // Next moves to the next document; false at the end, at the limit, or on an

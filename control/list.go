@@ -9,7 +9,7 @@ import (
 
 // ListRequest asks which snapshots a repository holds.
 type ListRequest struct {
-	Repository string `json:"repository"` // a location; see package blob
+	Repository string // a location; see package blob
 }
 
 // Listing is the answer of [Control.List].
