@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/reshelve/reshelve/fault"
@@ -16,7 +17,9 @@ import (
 type mapBucket struct {
 	blobs    map[string][]byte
 	unlisted bool // answers no listing, as plain HTTP does
-	opened   []string
+
+	mu     sync.Mutex
+	opened []string
 }
 
 func (b *mapBucket) Open(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
@@ -24,7 +27,9 @@ func (b *mapBucket) Open(_ context.Context, key string, offset, length int64) (i
 	if !ok {
 		return nil, fault.New(fault.NotFound, "no blob %s", key)
 	}
+	b.mu.Lock()
 	b.opened = append(b.opened, key)
+	b.mu.Unlock()
 	data = data[min(offset, int64(len(data))):]
 	if length >= 0 {
 		data = data[:min(length, int64(len(data)))]

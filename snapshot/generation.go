@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -25,34 +26,34 @@ const (
 type rootFiles struct {
 	generation   int64 // the highest index-N; -1 when there is none
 	old          bool
-	latest       bool
 	incompatible bool
 }
 
 // findRoot finds out which root file counts, by a listing or, where the store
-// cannot list, by index.latest.
+// cannot list, by index.latest. It asks for both at once.
 func findRoot(ctx context.Context, b Bucket) (rootFiles, error) {
+	var latest int64
+	var latestErr error
+	var asked sync.WaitGroup
+	asked.Go(func() { latest, latestErr = readLatest(ctx, b) })
 	files, err := listRoot(ctx, b)
-	if fault.Is(err, fault.Refused) {
-		return probeRoot(ctx, b)
+	asked.Wait()
+	switch {
+	case fault.Is(err, fault.Refused):
+		return probeRoot(ctx, b, latest, latestErr)
+	case err != nil || fault.Is(latestErr, fault.NotFound):
+		return files, err
+	case latestErr != nil:
+		return files, latestErr
+	case latest <= files.generation:
+		return files, nil
 	}
-	if err != nil || !files.latest {
+	// Written after the listing, or lost.
+	if files, err = listRoot(ctx, b); err != nil || latest <= files.generation {
 		return files, err
 	}
-	latest, err := readLatest(ctx, b)
-	if err != nil {
-		return files, err
-	}
-	if latest > files.generation { // written after the listing, or lost
-		if files, err = listRoot(ctx, b); err != nil {
-			return files, err
-		}
-		if latest > files.generation {
-			err := fault.New(fault.Corrupt, "%s names generation %d, but %s%d is missing", latestKey, latest, generationPrefix, latest)
-			return files, fault.WithNext(err, "copy %s%d from where this repository came from; if it is known not to exist, remove %s", generationPrefix, latest, latestKey)
-		}
-	}
-	return files, nil
+	err = fault.New(fault.Corrupt, "%s names generation %d, but %s%d is missing", latestKey, latest, generationPrefix, latest)
+	return files, fault.WithNext(err, "copy %s%d from where this repository came from; if it is known not to exist, remove %s", generationPrefix, latest, latestKey)
 }
 
 func listRoot(ctx context.Context, b Bucket) (rootFiles, error) {
@@ -65,8 +66,6 @@ func listRoot(ctx context.Context, b Bucket) (rootFiles, error) {
 		switch e.Key {
 		case oldRootKey:
 			files.old = true
-		case latestKey:
-			files.latest = true
 		case incompatibleKey:
 			files.incompatible = true
 		default:
@@ -104,11 +103,10 @@ func readLatest(ctx context.Context, b Bucket) (int64, error) {
 // maxProbes bounds the search for a generation in a store that cannot list.
 const maxProbes = 1000
 
-// probeRoot starts at the generation that index.latest names and looks whether
-// a later one is there. Generations may leave out a number, so it looks two further.
-func probeRoot(ctx context.Context, b Bucket) (rootFiles, error) {
+// probeRoot starts at the generation that index.latest names, or at why it names
+// none, and looks whether a later one is there. Generations may leave out a number, so it looks two further.
+func probeRoot(ctx context.Context, b Bucket, latest int64, err error) (rootFiles, error) {
 	files := rootFiles{generation: -1}
-	latest, err := readLatest(ctx, b)
 	if fault.Is(err, fault.NotFound) {
 		return probeOldRoot(ctx, b)
 	}

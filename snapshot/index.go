@@ -17,6 +17,11 @@ type indexFile struct {
 	Settings json.RawMessage `json:"settings"`
 	Mappings json.RawMessage `json:"mappings"`
 	Aliases  json.RawMessage `json:"aliases"`
+	// Split is of OpenSearch from 3.1 on: an index whose shards were split in place
+	// has other shard numbers than 0 to n−1.
+	Split *struct {
+		Active []int `json:"active_shard_ids"`
+	} `json:"split_shards_metadata"`
 }
 
 // maxShards is far above what servers allow (1024) and bounds loops over shards.
@@ -37,6 +42,9 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	}
 	var file map[string]indexFile
 	if err := s.repo.readMetadata(ctx, key, s.layout.codec(codecIndex), &file); err != nil {
+		if fault.Is(err, fault.NotFound) && s.State != Success {
+			return nil, fault.New(fault.NotFound, "index %s: is not in snapshot %q, whose state is %s", name, s.Name, s.State)
+		}
 		return nil, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key)
 	}
 	meta, ok := file[name]
@@ -80,23 +88,39 @@ func (i *Index) fill(f *indexFile) (err error) {
 	if err != nil || i.Shards < 1 || i.Shards > maxShards {
 		return fault.New(fault.Corrupt, "settings: index.number_of_shards is %q", i.Setting["index.number_of_shards"])
 	}
+	if f.Split != nil && !consecutive(f.Split.Active, i.Shards) {
+		err := fault.New(fault.Refused, "index %s: its shards were split in place and have the numbers %v", i.Name, f.Split.Active)
+		return fault.WithNext(err, "look for a newer release of this program, or reindex in the cluster and snapshot again")
+	}
 	id, err := strconv.ParseInt(i.Setting["index.version.created"], 10, 64)
 	if err != nil {
 		return fault.New(fault.Corrupt, "settings: index.version.created is %q", i.Setting["index.version.created"])
 	}
 	i.created = versionID(id)
 	i.Created = i.created.String()
-	if i.mappings, err = parseMappings(f.Mappings); err != nil {
+	byType, err := parseMappings(f.Mappings)
+	if err == nil {
+		if i.SourceOnly() {
+			byType = originalMappings(byType)
+		}
+		err = i.fillTypes(byType)
+	}
+	if err != nil {
 		return fault.At(err, "mappings")
 	}
-	if i.SourceOnly() {
-		i.mappings = originalMappings(i.mappings)
-	}
-	if err := i.fillTypes(); err != nil {
-		return fault.At(err, "mappings")
-	}
+	i.source = i.judgeSource(byType)
 	i.Aliases, err = parseAliases(f.Aliases)
 	return fault.At(err, "aliases")
+}
+
+// consecutive tells whether the numbers are 0 to n−1, or none are given.
+func consecutive(numbers []int, n int) bool {
+	for i, number := range numbers {
+		if number != i {
+			return false
+		}
+	}
+	return len(numbers) == 0 || len(numbers) == n
 }
 
 // SourceOnly tells whether the snapshot went to a repository of the type source:
@@ -104,10 +128,10 @@ func (i *Index) fill(f *indexFile) (err error) {
 func (i *Index) SourceOnly() bool { return i.Setting["index.source_only"] == "true" }
 
 // fillTypes makes Mappings and Types of the mappings by type.
-func (i *Index) fillTypes() (err error) {
+func (i *Index) fillTypes(byType map[string]json.RawMessage) (err error) {
 	if i.created.typed() {
 		i.Types = []string{}
-		for name := range i.mappings {
+		for name := range byType {
 			if name != defaultMapping {
 				i.Types = append(i.Types, name)
 			}
@@ -118,14 +142,14 @@ func (i *Index) fillTypes() (err error) {
 		}
 	}
 	if i.snapshot.version.typed() {
-		i.Mappings, err = json.Marshal(i.mappings)
+		i.Mappings, err = json.Marshal(byType)
 		return err
 	}
-	if len(i.mappings) > 1 {
-		return fault.New(fault.Corrupt, "%d mapping types, but the server that made the snapshot knows one at most", len(i.mappings))
+	if len(byType) > 1 {
+		return fault.New(fault.Corrupt, "%d mapping types, but the server that made the snapshot knows one at most", len(byType))
 	}
 	i.Mappings = json.RawMessage("{}")
-	for _, mapping := range i.mappings {
+	for _, mapping := range byType {
 		i.Mappings = mapping
 	}
 	return nil

@@ -67,8 +67,8 @@ type Index struct {
 	folder    string // key of the index's folder, without a final slash
 	pathType  pathType
 	created   versionID
-	mappings  map[string]json.RawMessage // by type; the one key is "_doc" from 7.0 on
-	typeBytes []byte                     // see impliedType
+	source    storedSource
+	typeBytes []byte // see impliedType
 }
 
 // File is one file of a shard as its manifest names it.

@@ -94,6 +94,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"meta: no version", edit{meta, `"7100299"`, `""`}, fault.Corrupt, "index.version.created"},
 		{"meta: mounted", edit{meta, `"index.uuid"`, `"index.store.type":"snapshot","index.store.snapshot.snapshot_name":"old","index.store.snapshot.repository_name":"cold","index.uuid"`}, fault.Refused, `snapshot "old" of repository "cold"`},
 		{"meta: mounted by OpenSearch", edit{meta, `"index.uuid"`, `"index.store.type":"remote_snapshot","index.searchable_snapshot.snapshot_id.name":"old","index.searchable_snapshot.repository":"cold","index.uuid"`}, fault.Refused, `snapshot "old" of repository "cold"`},
+		{"meta: split in place", edit{meta, `"aliases"`, `"split_shards_metadata":{"active_shard_ids":[0,2]},"aliases"`}, fault.Refused, "split in place and have the numbers [0 2]"},
 		{"snap: shallow, second kind", edit{snap, `"failures"`, `"pinned_timestamp":1700000000000,"failures"`}, fault.Refused, "shallow snapshot"},
 		{"shard: another snapshot", edit{shard0, `"name":"s"`, `"name":"t"`}, fault.Corrupt, `is of snapshot "t", expected "s"`},
 		{"shard: hostile file", edit{shard1, `"_0.fdt"`, `"../_0.fdt"`}, fault.Corrupt, "cannot be part of a path"},
@@ -213,6 +214,31 @@ func TestAnIncompleteSnapshotIsReadShardByShard(t *testing.T) {
 	}
 	if _, err := i.Shard(ctx, 1); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "not allocated") {
 		t.Errorf("the missing shard: %v", err)
+	}
+}
+
+func TestOneDamagedSnapshotHidesNoOther(t *testing.T) {
+	ctx := context.Background()
+	m := newMiniature()
+	m.edit(t, "index-3", `"snapshots":[`, `"snapshots":[{"name":"lost","uuid":"L","state":1},{"name":"torn","uuid":"T","state":1},`)
+	b := m.build()
+	b.blobs["snap-T.dat"] = []byte("torn")
+	r, err := Open(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.All(ctx)
+	if len(all) != 1 || all[0].Name != "s" {
+		t.Errorf("%d snapshots", len(all))
+	}
+	if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "2 of 3 snapshots") || !strings.Contains(err.Error(), "snap-L.dat") || !strings.Contains(err.Error(), "snap-T.dat") {
+		t.Errorf("%v: %v", fault.KindOf(err), err)
+	}
+	if s, err := r.Find(ctx, "s"); err != nil || s.Name != "s" {
+		t.Error(err)
+	}
+	if _, err := r.Find(ctx, ""); !fault.Is(err, fault.Corrupt) {
+		t.Errorf("which is the newest cannot be told: %v", err)
 	}
 }
 

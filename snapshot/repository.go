@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sort"
 	"strings"
 
@@ -94,13 +96,11 @@ func (r *Repository) readIncompatible(ctx context.Context) error {
 // parallelReads bounds how many snapshot files are read at a time.
 const parallelReads = 16
 
-// All reads every snapshot of the repository, oldest first. A snapshot whose
-// file is damaged or missing fails the whole; Find still reads the others.
+// All reads every snapshot of the repository, oldest first. Where the files of
+// some are damaged or missing, the error tells of all of these, and the others
+// are returned with it.
 func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
-	all, err := r.loadAll(ctx, r.root.Snapshots)
-	if err != nil {
-		return nil, err
-	}
+	all, broken := r.loadAll(ctx, r.root.Snapshots)
 	for _, entry := range r.incompatible {
 		s, err := r.loadIncompatible(ctx, entry)
 		if err != nil {
@@ -114,20 +114,37 @@ func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
 		}
 		return all[i].Name < all[j].Name
 	})
-	return all, nil
+	return all, broken
 }
 
+// loadAll reads the listed snapshots. Damaged ones are left out and told by the
+// error; any other error leaves none.
 func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Snapshot, error) {
-	all := make([]*Snapshot, len(entries))
+	all, broken := make([]*Snapshot, len(entries)), make([]error, len(entries))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReads)
 	for i, entry := range entries {
 		group.Go(func() (err error) {
 			all[i], err = r.load(ctx, entry)
+			if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Refused) {
+				all[i], broken[i] = nil, err
+				return nil
+			}
 			return err
 		})
 	}
-	return all, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s *Snapshot) bool { return s == nil })
+	broken = slices.DeleteFunc(broken, func(err error) bool { return err == nil })
+	switch len(broken) {
+	case 0:
+		return all, nil
+	case 1:
+		return all, broken[0]
+	}
+	return all, fault.New(fault.KindOf(broken[0]), "%d of %d snapshots cannot be read: %w", len(broken), len(entries), errors.Join(broken...))
 }
 
 // Find reads the snapshot with the name or UUID; "" means the newest one with

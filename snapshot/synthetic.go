@@ -51,18 +51,50 @@ const (
 	syntheticLogs       versionID = 8_500_000 // 8.15, which counts index versions
 )
 
+// verdict is the answer to a question about an index; why names what says so.
+type verdict struct {
+	why string
+	is  bool
+}
+
+// storedSource tells what of its sources an index stores.
+type storedSource struct{ synthetic, disabled, filtered verdict }
+
 // Synthetic tells whether the index stores no sources and its server composes
 // them from other files when asked: synthetic source of Elasticsearch from 8.4
 // on, derived source of OpenSearch from 3.2 on. Why names what says so. The
 // setting wins over the mapping, and both over what the mode of the index implies.
 func (i *Index) Synthetic() (why string, is bool) {
+	return i.source.synthetic.why, i.source.synthetic.is
+}
+
+// SourceDisabled tells whether the mapping (of some type) switches the storing of
+// sources off. Why names what says so.
+func (i *Index) SourceDisabled() (why string, is bool) {
+	return i.source.disabled.why, i.source.disabled.is
+}
+
+// SourceFiltered tells whether sources are stored incomplete: with includes or
+// excludes in the mapping, or without the vectors that newer servers leave out
+// of them. Why names what says so.
+func (i *Index) SourceFiltered() (why string, is bool) {
+	return i.source.filtered.why, i.source.filtered.is
+}
+
+// judgeSource answers the three questions, so that the mappings need not be kept.
+func (i *Index) judgeSource(byType map[string]json.RawMessage) storedSource {
+	mappings := i.sourceMappings(byType)
+	return storedSource{i.judgeSynthetic(mappings), i.judgeDisabled(mappings), i.judgeFiltered(mappings)}
+}
+
+func (i *Index) judgeSynthetic(mappings []typeMapping) verdict {
 	if i.created.openSearch() {
 		const key = "index.derived_source.enabled"
-		return key + " is true", i.Setting[key] == "true"
+		return verdict{key + " is true", i.Setting[key] == "true"}
 	}
 	for _, key := range []string{"index.mapping.source.mode", "index.mapper.source.mode"} {
 		if mode := i.Setting[key]; mode != "" {
-			return key + " is " + mode, strings.EqualFold(mode, "synthetic")
+			return verdict{key + " is " + mode, strings.EqualFold(mode, "synthetic")}
 		}
 	}
 	mode, implied := i.Setting["index.mode"], false
@@ -72,49 +104,44 @@ func (i *Index) Synthetic() (why string, is bool) {
 	case "logsdb", "logs":
 		implied = i.created.number() >= syntheticLogs.number()
 	}
-	for _, m := range i.sourceMappings() {
+	for _, m := range mappings {
 		if explicit := m.mapping.Source.Mode; explicit != "" {
-			return fmt.Sprintf("the mapping's _source.mode is %s", explicit), strings.EqualFold(explicit, "synthetic")
+			return verdict{"the mapping's _source.mode is " + explicit, strings.EqualFold(explicit, "synthetic")}
 		}
 		if m.mapping.Source.Enabled != nil {
 			implied = false
 		}
 	}
-	return "index.mode is " + mode, implied
+	return verdict{"index.mode is " + mode, implied}
 }
 
-// SourceDisabled tells whether the mapping (of some type) switches the storing of
-// sources off. Why names what says so.
-func (i *Index) SourceDisabled() (why string, is bool) {
+func (i *Index) judgeDisabled(mappings []typeMapping) verdict {
 	if mode := i.Setting["index.mapping.source.mode"]; strings.EqualFold(mode, "disabled") {
-		return "index.mapping.source.mode is disabled", true
+		return verdict{"index.mapping.source.mode is disabled", true}
 	}
-	for _, m := range i.sourceMappings() {
+	for _, m := range mappings {
 		s := m.mapping.Source
 		if s.Enabled != nil && !bool(*s.Enabled) {
-			return m.where + "_source.enabled is false", true
+			return verdict{m.where + "_source.enabled is false", true}
 		}
 		if strings.EqualFold(s.Mode, "disabled") {
-			return m.where + "_source.mode is disabled", true
+			return verdict{m.where + "_source.mode is disabled", true}
 		}
 	}
-	return "", false
+	return verdict{}
 }
 
-// SourceFiltered tells whether sources are stored incomplete: with includes or
-// excludes in the mapping, or without the vectors that newer servers leave out
-// of them. Why names what says so.
-func (i *Index) SourceFiltered() (why string, is bool) {
-	for _, m := range i.sourceMappings() {
+func (i *Index) judgeFiltered(mappings []typeMapping) verdict {
+	for _, m := range mappings {
 		s := m.mapping.Source
 		if len(s.Includes) > 0 || len(s.Excludes) > 0 {
-			return fmt.Sprintf("%s_source includes %q and excludes %q", m.where, []string(s.Includes), []string(s.Excludes)), true
+			return verdict{fmt.Sprintf("%s_source includes %q and excludes %q", m.where, []string(s.Includes), []string(s.Excludes)), true}
 		}
 		if field := i.leftOutVector(m.mapping.Properties); field != "" {
-			return fmt.Sprintf("%sfield %s is a vector, which this version leaves out of stored sources", m.where, field), true
+			return verdict{fmt.Sprintf("%sfield %s is a vector, which this version leaves out of stored sources", m.where, field), true}
 		}
 	}
-	return "", false
+	return verdict{}
 }
 
 // The first versions that leave vectors out of stored sources by default.
@@ -175,9 +202,9 @@ type typeMapping struct {
 
 // sourceMappings are the mappings of all types, by name. What is not as expected
 // says nothing: the files of the shard decide then.
-func (i *Index) sourceMappings() []typeMapping {
+func (i *Index) sourceMappings(byType map[string]json.RawMessage) []typeMapping {
 	var all []typeMapping
-	for name, data := range i.mappings {
+	for name, data := range byType {
 		m := typeMapping{}
 		if len(i.Types) > 1 {
 			m.where = "type " + name + ": "
