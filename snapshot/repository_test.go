@@ -15,10 +15,7 @@ import (
 // RESHELVE_SHARED where it is there.
 func repositories(t testing.TB) map[string]string {
 	t.Helper()
-	shared := os.Getenv("RESHELVE_SHARED")
-	if shared == "" {
-		shared = "../../shared"
-	}
+	shared := sharedFolder()
 	found := map[string]string{}
 	for tag, pattern := range map[string]string{"": "../testdata/repositories/*", " (shared)": shared + "/snapshots/real/*"} {
 		dirs, _ := filepath.Glob(pattern)
@@ -32,6 +29,14 @@ func repositories(t testing.TB) map[string]string {
 		t.Fatal("no repository in testdata/repositories")
 	}
 	return found
+}
+
+// sharedFolder may hold more repositories; see CONTRIBUTING.md.
+func sharedFolder() string {
+	if dir := os.Getenv("RESHELVE_SHARED"); dir != "" {
+		return dir
+	}
+	return "../../shared"
 }
 
 // answer is what a server says of a snapshot.
