@@ -152,31 +152,10 @@ func (d *Documents) open(idx *snapshot.Index) error {
 	}
 	if d.from != nil && d.index == 0 && d.shard == d.from.Shard {
 		opts.From = d.from.Number
-		if err := d.checkNumber(sh); err != nil {
-			return err
-		}
 	}
 	d.pass, err = sh.Documents(d.ctx, opts)
 	d.lookAhead()
 	return err
-}
-
-// checkNumber refuses a position behind the shard's last document. The number
-// right after it is where a run goes on that was stopped at the shard's end.
-func (d *Documents) checkNumber(sh *snapshot.Shard) error {
-	sum, err := sh.Summary(d.ctx)
-	if err != nil {
-		return err
-	}
-	var total int64
-	for _, seg := range sum.Segments {
-		total += int64(seg.MaxDoc)
-	}
-	if d.from.Number > total {
-		err := fault.New(fault.NotFound, "position %s lies beyond the end of the shard", d.from)
-		return fault.WithNext(err, "the shard has the numbers 0 to %d", total-1)
-	}
-	return nil
 }
 
 // endShard closes the pass over the current shard at its end or on its error.

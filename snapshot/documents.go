@@ -53,7 +53,7 @@ type Documents struct {
 	childless   int   // nested documents since the last parent
 	handed      int64 // first position handed out of the current segment; -1: none
 	next        int64 // shard-wide number after the last document handed out
-	reached     int64 // shard-wide number up to which documents were looked at
+	end         int64 // shard-wide number after the last segment that was opened
 	counts      Counts
 	unreached   []string
 	parts       []part // segments that were read in part, to the end of that part
@@ -71,7 +71,7 @@ func (sh *Shard) Documents(ctx context.Context, opts ReadOptions) (*Documents, e
 
 func newDocuments(ctx context.Context, sh *Shard, commit *lucene.Commit, opts ReadOptions) *Documents {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &Documents{ctx: ctx, cancel: cancel, shard: sh, opts: opts, commit: commit, handed: -1, next: opts.From, reached: opts.From}
+	d := &Documents{ctx: ctx, cancel: cancel, shard: sh, opts: opts, commit: commit, handed: -1, next: opts.From}
 	d.doc.Index = sh.Index.Name
 	if len(sh.Index.Types) == 1 {
 		d.impliedType = []byte(sh.Index.Types[0])
@@ -114,6 +114,7 @@ func (d *Documents) Next() bool {
 // one if any document of it is wanted; false at the end or on an error.
 func (d *Documents) nextSegment() bool {
 	if d.ahead == nil {
+		d.checkFrom()
 		return false
 	}
 	s := <-d.ahead
@@ -123,13 +124,24 @@ func (d *Documents) nextSegment() bool {
 		s.close()
 		return false
 	}
-	d.openAhead(s.index+1, s.base+int64(s.seg.MaxDoc))
+	d.end = s.base + int64(s.seg.MaxDoc)
+	d.openAhead(s.index+1, d.end)
 	if s.stored == nil { // nothing of it is wanted
 		d.count(s)
 		return true
 	}
 	d.cur, d.handed, d.childless = s, -1, 0
 	return true
+}
+
+// checkFrom refuses a beginning behind the shard's last document. The number
+// right after it is where a pass goes on that was stopped at the shard's end.
+func (d *Documents) checkFrom() {
+	if d.opts.From > d.end {
+		from := document.Position{Index: d.doc.Index, Shard: d.shard.Number, Number: d.opts.From}
+		err := fault.New(fault.NotFound, "position %s lies beyond the end of the shard", from)
+		d.err = fault.WithNext(err, "the shard has the numbers 0 to %d", d.end-1)
+	}
 }
 
 // endSegment closes the current segment after its last document, and keeps what
@@ -149,8 +161,7 @@ func (d *Documents) endSegment() {
 	if !s.whole() {
 		d.parts = append(d.parts, part{s.seg.Name, s.stored})
 	}
-	d.reached = s.base + int64(s.to)
-	d.next = max(d.next, d.reached)
+	d.next = max(d.next, s.base+int64(s.to))
 	d.handed = -1
 	s.close()
 	d.cur = nil
