@@ -68,6 +68,9 @@ func TestIndexMetadataIsWhatTheServerShowed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if _, shown := want.Settings[name]; !shown && !i.Open {
+				continue // of a closed index the server shows nothing
+			}
 			compared++
 			compareIndex(t, i, want)
 		}

@@ -31,7 +31,7 @@ func repositories(t testing.TB) map[string]string {
 	return found
 }
 
-// sharedFolder may hold more repositories; see CONTRIBUTING.md.
+// sharedFolder may hold more repositories than are committed.
 func sharedFolder() string {
 	if dir := os.Getenv("RESHELVE_SHARED"); dir != "" {
 		return dir
