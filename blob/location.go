@@ -38,7 +38,11 @@ func Open(ctx context.Context, location string, openers map[string]Opener) (Buck
 		err := fault.New(fault.Usage, "cannot read from %q locations", parsed.Scheme)
 		return nil, fault.WithNext(err, "give a folder or one of: %s", strings.Join(known, "://…, ")+"://…")
 	}
-	return open(ctx, parsed)
+	bucket, err := open(ctx, parsed)
+	if err != nil {
+		return nil, err
+	}
+	return &located{bucket, parsed, open}, nil
 }
 
 // ParseLocation takes a location apart. A text without "scheme://" is the path

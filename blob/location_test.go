@@ -2,6 +2,7 @@ package blob_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,5 +85,35 @@ func TestOptions(t *testing.T) {
 	twice, _ := blob.ParseLocation("s3://bucket/?region=a&region=b")
 	if err := twice.CheckOptions("region"); !fault.Is(err, fault.Usage) {
 		t.Errorf("given twice: %v", err)
+	}
+}
+
+func TestOuter(t *testing.T) {
+	for _, tc := range []struct{ location, base, want string }{
+		{"s3://bucket/a/b/c", "b/c", "s3://bucket/a"},
+		{"s3://bucket/b/c", "b/c", "s3://bucket"},
+		{"s3://bucket/ab/c", "b/c", ""},
+		{"s3://bucket/a/b/c", "", ""},
+		{"s3://bucket", "b", ""},
+		{"/data/backups/base", "backups/base", "/data"},
+		{"/base", "base", "/"},
+		{"/data/base", "other", ""},
+		{"https://host/x/base/", "base", "https://host/x"},
+	} {
+		l, err := blob.ParseLocation(tc.location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer, err := l.Outer(tc.base)
+		switch {
+		case tc.want == "" && !fault.Is(err, fault.Refused):
+			t.Errorf("%s without %q: %v, %v; want refused", tc.location, tc.base, outer, err)
+		case tc.want != "" && (err != nil || outer.String() != tc.want):
+			t.Errorf("%s without %q: %v, %v; want %s", tc.location, tc.base, outer, err, tc.want)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if l, err := (blob.Location{Scheme: "file", Prefix: "x"}).Outer("x"); err != nil || !filepath.IsAbs(l.Prefix) {
+		t.Errorf("a relative folder: %v, %v", l, err)
 	}
 }

@@ -14,6 +14,11 @@ import (
 // request however many pages it has. It is safe for concurrent use.
 type Meter struct {
 	Bucket
+	*tally
+}
+
+// tally is what the meters of one stack count together.
+type tally struct {
 	requests, bytes atomic.Int64
 
 	mu    sync.Mutex
@@ -33,12 +38,16 @@ type Span struct{ Begin, End int64 }
 // memory proportional to the number of streams: for tests and reports, not for
 // long runs.
 func NewMeter(b Bucket, keepSpans bool) *Meter {
-	m := &Meter{Bucket: b}
+	m := &Meter{b, &tally{}}
 	if keepSpans {
 		m.spans = map[string][]Span{}
 	}
 	return m
 }
+
+// around is a meter of another bucket that counts into the same tally. The
+// spans of equal keys fall together.
+func (m *Meter) around(b Bucket) *Meter { return &Meter{b, m.tally} }
 
 // Usage is the count so far.
 func (m *Meter) Usage() Usage {

@@ -1,5 +1,12 @@
 package blob
 
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/snapshot"
+)
+
 // StackPolicy chooses the decorators of [Stack]. The zero value is the usual
 // choice.
 type StackPolicy struct {
@@ -13,11 +20,48 @@ type StackPolicy struct {
 type Local interface{ Local() }
 
 // Stack puts the decorators around an adapter, in the order of the package
-// comment, and returns the outermost one and the meter within.
+// comment, and returns the outermost one and the meter within. A bucket of
+// [Open] keeps its way to what lies around it (snapshot.Outside), through the
+// same decorators and the same meter.
 func Stack(b Bucket, policy StackPolicy) (Bucket, *Meter) {
 	meter := NewMeter(b, policy.KeepSpans)
-	if _, ok := b.(Local); ok {
-		return meter, meter
+	return decorate(b, meter, policy), meter
+}
+
+func decorate(bare Bucket, meter *Meter, policy StackPolicy) Bucket {
+	if isLocal(bare) {
+		return &stacked{meter, bare, meter, policy}
 	}
-	return ReadAhead(Retry(meter, policy.Retry), policy.ReadAhead), meter
+	return &stacked{ReadAhead(Retry(meter, policy.Retry), policy.ReadAhead), bare, meter, policy}
+}
+
+func isLocal(b Bucket) bool {
+	if l, ok := b.(*located); ok {
+		b = l.Bucket
+	}
+	_, ok := b.(Local)
+	return ok
+}
+
+// stacked is an adapter within its decorators.
+type stacked struct {
+	Bucket
+	bare   Bucket
+	meter  *Meter
+	policy StackPolicy
+}
+
+var _ snapshot.Outside = (*stacked)(nil)
+
+// Outside is the decorated outside of the adapter.
+func (s *stacked) Outside(ctx context.Context, base string) (snapshot.Bucket, error) {
+	within, ok := s.bare.(snapshot.Outside)
+	if !ok {
+		return nil, fault.New(fault.Refused, "what lies around the bucket is not known")
+	}
+	outer, err := within.Outside(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	return decorate(outer, s.meter.around(outer), s.policy), nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/reshelve/reshelve/blob"
 	"github.com/reshelve/reshelve/blob/blobtest"
 	"github.com/reshelve/reshelve/blob/memory"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/snapshot"
 )
 
 // remote hides that a bucket is local.
@@ -55,5 +57,40 @@ func TestTheMeterSeesAByteThatIsReadTwice(t *testing.T) {
 	}
 	if got := meter.Usage(); got != (blob.Usage{Requests: 6, Bytes: 250}) {
 		t.Errorf("usage %+v", got)
+	}
+}
+
+func TestAStackReachesWhatLiesAroundItsBucket(t *testing.T) {
+	stores := map[string]memory.Bucket{
+		"s3://bucket":      {"HASH/base/indices/x/0/__1": []byte("outside")},
+		"s3://bucket/base": {"index-0": []byte("inside")},
+	}
+	openers := map[string]blob.Opener{"s3": func(_ context.Context, l blob.Location) (blob.Bucket, error) {
+		return remote{stores[l.String()]}, nil
+	}}
+	bare, err := blob.Open(t.Context(), "s3://bucket/base?region=x", openers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, meter := blob.Stack(bare, blob.StackPolicy{})
+	outer, err := bucket.(snapshot.Outside).Outside(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := blobtest.Read(t.Context(), outer, "HASH/base/indices/x/0/__1", 0, -1); err != nil || string(got) != "outside" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := blobtest.Read(t.Context(), bucket, "index-0", 0, -1); err != nil || string(got) != "inside" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got := meter.Usage(); got != (blob.Usage{Requests: 2, Bytes: 13}) {
+		t.Errorf("the meter counts %+v", got)
+	}
+	if _, err := bucket.(snapshot.Outside).Outside(t.Context(), "other"); !fault.Is(err, fault.Refused) {
+		t.Errorf("another base path: %v", err)
+	}
+	alone, _ := blob.Stack(remote{stores["s3://bucket"]}, blob.StackPolicy{})
+	if _, err := alone.(snapshot.Outside).Outside(t.Context(), "base"); !fault.Is(err, fault.Refused) {
+		t.Errorf("a bucket without a location: %v", err)
 	}
 }

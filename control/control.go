@@ -23,7 +23,7 @@ func (c *Control) repository(ctx context.Context, location string) (*snapshot.Re
 		return nil, err
 	}
 	stacked, _ := blob.Stack(bucket, blob.StackPolicy{})
-	return snapshot.Open(ctx, view{stacked})
+	return snapshot.Open(ctx, stacked)
 }
 
 // find opens the repository and finds the snapshot by name or UUID; the newest
@@ -34,17 +34,4 @@ func (c *Control) find(ctx context.Context, location, name string) (*snapshot.Sn
 		return nil, err
 	}
 	return repo.Find(ctx, name)
-}
-
-// view is a blob.Bucket as a snapshot.Bucket: only their listings differ, by
-// the type of an entry.
-type view struct{ blob.Bucket }
-
-func (v view) List(ctx context.Context, prefix string) ([]snapshot.Entry, error) {
-	found, err := v.Bucket.List(ctx, prefix)
-	entries := make([]snapshot.Entry, len(found))
-	for i, e := range found {
-		entries[i] = snapshot.Entry(e)
-	}
-	return entries, err
 }

@@ -124,8 +124,11 @@ func (b *bucket) List(ctx context.Context, prefix string) ([]contract.Entry, err
 func failure(ctx context.Context, err error) error {
 	var answer *azcore.ResponseError
 	if errors.As(err, &answer) {
-		if answer.ErrorCode == "BlobArchived" {
+		switch answer.ErrorCode {
+		case "BlobArchived":
 			return fault.WithNext(fault.New(fault.Refused, "the blob is archived"), "rehydrate it from its archive tier first")
+		case "PublicAccessNotPermitted":
+			return fault.WithNext(fault.New(fault.Unauthorised, "%s", answer.ErrorCode), "give credentials instead of anonymous=true")
 		}
 		var header http.Header
 		if answer.RawResponse != nil {
