@@ -48,7 +48,19 @@ type blockReader struct {
 	left        int    // decompressed bytes of the piece behind the blocks handed out
 	sizes       []int  // compressed lengths, for lz4Dictionary
 	sizesUsed   int    // how many of them belong to blocks that were consumed
+	inflate     *inflate.Decoder
 	zstd        *zstdDecoder
+}
+
+func newBlockReader(c compression) blockReader {
+	b := blockReader{compression: c}
+	switch c {
+	case deflatePlain, deflateDictionary:
+		b.inflate = new(inflate.Decoder)
+	case zstdPlain, zstdBlocks, zstdDictionary:
+		b.zstd = new(zstdDecoder)
+	}
+	return b
 }
 
 // scratchRoom is how many bytes behind a block a decoder may overwrite.
@@ -167,7 +179,7 @@ func (b *blockReader) unpack(s *stream, start, n int) {
 		}
 	case deflatePlain, deflateDictionary:
 		if n > 0 && b.reserve(s, start, n, size, inflate.MaxRatio) {
-			used, err = inflate.Decode(b.scratch, start, start+n, src)
+			used, err = b.inflate.Decode(b.scratch, start, start+n, src)
 		}
 	default:
 		if n > 0 {

@@ -144,7 +144,7 @@ func (f storedFiles) format(ctx context.Context, info FileInfo) (storedFormat, e
 // prepare sets up what follows from the format.
 func (r *StoredReader) prepare() {
 	r.parser = valueParser{order: r.format.order(), fixed: r.format.fixedNumbers()}
-	r.body.blocks = blockReader{compression: r.format.compression, zstd: &zstdDecoder{}}
+	r.body.blocks = newBlockReader(r.format.compression)
 }
 
 // Next moves to the next document, deleted ones included; false at the end, or
