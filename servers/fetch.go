@@ -118,7 +118,7 @@ func maven(ctx context.Context, dir, goal string, args ...string) error {
 	command := exec.CommandContext(ctx, program, append([]string{"-B", "-q", goal}, args...)...)
 	command.Dir = dir
 	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn %s %s: %w\n%s", goal, strings.Join(args, " "), err, tail(output, 12))
+		return fmt.Errorf("mvn %s %s: %w\n%s", goal, strings.Join(args, " "), err, head(output, 8))
 	}
 	return nil
 }
@@ -167,6 +167,12 @@ func extract(entry *zip.File, path string) error {
 		return fmt.Errorf("%s: %w", entry.Name, err)
 	}
 	return to.Close()
+}
+
+// head is the first lines of a program's output: Maven says what went wrong first and how to ask for help last.
+func head(output []byte, lines int) string {
+	all := bytes.Split(bytes.TrimSpace(output), []byte("\n"))
+	return string(bytes.Join(all[:min(lines, len(all))], []byte("\n")))
 }
 
 // tail is the last lines of a program's output, for an error message.

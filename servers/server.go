@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,10 +199,17 @@ func (s *Server) end() error {
 	return fmt.Errorf("servers: %s (process group %d) does not end", s.Version, -group)
 }
 
+// lastLines is the end of what the server printed, without the stack traces.
 func (s *Server) lastLines() string {
 	output, err := os.ReadFile(s.console)
 	if err != nil {
 		return err.Error()
 	}
-	return tail(output, 30)
+	var told []byte
+	for line := range bytes.Lines(output) {
+		if trimmed := bytes.TrimSpace(line); !bytes.HasPrefix(trimmed, []byte("at ")) && !bytes.HasPrefix(trimmed, []byte("... ")) {
+			told = append(told, line...)
+		}
+	}
+	return tail(told, 15)
 }

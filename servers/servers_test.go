@@ -1,7 +1,10 @@
 package servers
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +104,67 @@ func TestReadJava(t *testing.T) {
 	java, ok := readJava(dir)
 	if !ok || java.major != 21 || !java.has("jdk.jlink") || java.has("jdk.localedata") {
 		t.Errorf("read %+v, %v", java, ok)
+	}
+}
+
+// TestUnzip: the archive's own folder is dropped, programs can be executed, and nothing is written outside.
+func TestUnzip(t *testing.T) {
+	pack := func(names ...string) string {
+		path := filepath.Join(t.TempDir(), "a.zip")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := zip.NewWriter(file)
+		for _, name := range names {
+			if _, err := archive.Create(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(archive.Close(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	dir := t.TempDir()
+	if err := unzip(pack("es-1/", "es-1/bin/run", "es-1/lib/a.jar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{"bin/run": 0o755, "lib/a.jar": 0o644} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want mode %v", name, info, err, want)
+		}
+	}
+	if err := unzip(pack("es-1/../../evil"), dir); err == nil {
+		t.Error("an entry that leads out of the folder was unpacked")
+	}
+}
+
+// TestPatchJvmInfo: the copy calls the other method, and a jar that does not call the first one is refused.
+func TestPatchJvmInfo(t *testing.T) {
+	for class, want := range map[string]string{
+		"\xca\xfe\x01\x00\x10getBootClassPath\x01\x00\x01x": "\xca\xfe\x01\x00\x0dgetSpecVendor\x01\x00\x01x",
+		"\xca\xfe\x01\x00\x01x":                             "",
+	} {
+		dir := t.TempDir()
+		jar := filepath.Join(dir, "server.jar")
+		var packed bytes.Buffer
+		archive := zip.NewWriter(&packed)
+		entry, err := archive.Create(jvmInfo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := entry.Write([]byte(class)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(archive.Close(), os.WriteFile(jar, packed.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		err = patchJvmInfo(jar, dir)
+		patched, _ := os.ReadFile(filepath.Join(dir, jvmInfo))
+		if string(patched) != want || (err != nil) != (want == "") {
+			t.Errorf("patched %q to %q, %v; want %q", class, patched, err, want)
+		}
 	}
 }
 
