@@ -17,6 +17,10 @@
 //   - blob: one object of the repository. A file of a shard lies in one blob, in
 //     numbered parts, or (virtual) inside the manifest itself.
 //   - manifest: the list of a shard's files in one snapshot.
+//   - base path: the repository's root inside its store. With one, OpenSearch 3.3
+//     and later put shards beside it; a bucket that reaches there is an [Outside].
+//   - set aside: said of a snapshot that a later server lists as incompatible. It
+//     is read where its files are there.
 //   - position: see package document.
 //   - unconfirmed: handed out before the checksum at its file's end was seen.
 //
