@@ -164,3 +164,26 @@ func TestTheNewestSuccessfulSnapshot(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNewestNeedsOneFileWhereTheRootHasTheTimes(t *testing.T) {
+	const older = `{"name":"o","uuid":"O","state":1,"start_time_millis":1600000000000},{"name":"p","uuid":"P","state":3,"start_time_millis":1800000000000},`
+	for _, timed := range []bool{true, false} {
+		m := newMiniature().edit(t, "index-3", `"snapshots":[`, `"snapshots":[`+older)
+		m["snap-O.dat"] = `{"snapshot":{"name":"o","uuid":"O","state":"SUCCESS","start_time":1600000000000}}`
+		want := 2 // all but the PARTIAL one
+		if timed {
+			m.edit(t, "index-3", `"uuid":"S","state":1`, `"uuid":"S","state":1,"start_time_millis":1700000000000`)
+			want = 1
+		}
+		b := m.build()
+		r, err := Open(context.Background(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.opened = nil
+		s, err := r.Find(context.Background(), "")
+		if err != nil || s.Name != "s" || len(b.opened) != want {
+			t.Errorf("timed %v: %v, %v, opened %q", timed, s, err, b.opened)
+		}
+	}
+}

@@ -81,6 +81,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"snap: other root key", edit{snap, `"snapshot"`, `"shapshot"`}, fault.Corrupt, `has no key "snapshot"`},
 		{"snap: a failure", edit{snap, `"failures":[]`, `"failures":[{"index":"books","shard_id":1,"reason":"no room"}]`}, fault.Refused, "missing: books/1 (no room)"},
 		{"global: other root key", edit{"meta-S.dat", `meta-data`, `beta-data`}, fault.Corrupt, `meta-S.dat: has no key "meta-data"`},
+		{"root: an id twice", edit{root, `"indices":{`, `"indices":{"reels":{"id":"I","snapshots":["S"]},`}, fault.Corrupt, "have the same id I"},
 		{"root: hostile id", edit{root, `"id":"I"`, `"id":"../../etc"`}, fault.Corrupt, "cannot be part of a path"},
 		{"root: hostile uuid", edit{root, `"uuid":"S"`, `"uuid":".."`}, fault.Corrupt, "cannot be part of a path"},
 		{"root: hostile blob", edit{root, `"M"`, `"x/../../y"`}, fault.Corrupt, "cannot be part of a path"},
