@@ -127,19 +127,19 @@ func printDetails(w io.Writer, x control.Index) {
 	for _, name := range slices.Sorted(maps.Keys(x.Settings)) {
 		fmt.Fprintf(w, "  %s = %s\n", oneLine(name), oneLine(x.Settings[name]))
 	}
-	printJSON(w, "  ", "aliases", x.Aliases)
-	printJSON(w, "  ", "mappings", x.Mappings)
+	printJSON(w, "aliases", x.Aliases)
+	printJSON(w, "mappings", x.Mappings)
 }
 
 func printGlobal(w io.Writer, g *control.Global) {
 	var parts strings.Builder
-	printJSON(&parts, "  ", "data streams", g.DataStreams)
-	printJSON(&parts, "  ", "data stream aliases", g.DataStreamAliases)
-	printJSON(&parts, "  ", "templates", g.Templates)
-	printJSON(&parts, "  ", "composable templates", g.ComposableTemplates)
-	printJSON(&parts, "  ", "component templates", g.ComponentTemplates)
-	printJSON(&parts, "  ", "settings", g.Settings)
-	printJSON(&parts, "  ", "ingest", g.Ingest)
+	printJSON(&parts, "data streams", g.DataStreams)
+	printJSON(&parts, "data stream aliases", g.DataStreamAliases)
+	printJSON(&parts, "templates", g.Templates)
+	printJSON(&parts, "composable templates", g.ComposableTemplates)
+	printJSON(&parts, "component templates", g.ComponentTemplates)
+	printJSON(&parts, "settings", g.Settings)
+	printJSON(&parts, "ingest", g.Ingest)
 	if parts.Len() > 0 {
 		fmt.Fprintf(w, "\nglobal state\n%s", parts.String())
 	}
@@ -147,13 +147,13 @@ func printGlobal(w io.Writer, g *control.Global) {
 
 // printJSON prints a JSON object member by member, one a line; nothing when it
 // is empty.
-func printJSON(w io.Writer, indent, title string, data json.RawMessage) {
+func printJSON(w io.Writer, title string, data json.RawMessage) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil || len(members) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s%s\n", indent, title)
+	fmt.Fprintf(w, "  %s\n", title)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		fmt.Fprintf(w, "%s  %s %s\n", indent, oneLine(name), oneLine(string(members[name])))
+		fmt.Fprintf(w, "    %s %s\n", oneLine(name), oneLine(string(members[name])))
 	}
 }

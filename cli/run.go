@@ -61,7 +61,7 @@ func (p *program) fail(err error) {
 	}
 	if p.output == "json" {
 		problem := control.Tell(err)
-		printDocument(p.stderr, struct {
+		_ = printDocument(p.stderr, struct {
 			Error control.Problem `json:"error"`
 			Exit  int             `json:"exit"`
 		}{problem, fault.KindOf(err).ExitCode()})

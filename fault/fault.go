@@ -59,7 +59,7 @@ func WithNext(err error, format string, args ...any) error {
 // classified returns the Error that err is, or makes one by invariant 3. An
 // Error deeper in the chain lends its kind, place and next action.
 func classified(err error) *Error {
-	if e, ok := err.(*Error); ok {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // a deeper Error lends, and is not copied
 		return e
 	}
 	e := &Error{kind: KindOf(err), cause: err}

@@ -151,7 +151,7 @@ func (s *Server) waitHealthy(ctx context.Context, patience time.Duration) error 
 		}
 		select {
 		case <-s.exited:
-			return fmt.Errorf("it ended by itself: %v", s.exit)
+			return fmt.Errorf("it ended by itself: %w", s.exit)
 		case <-ctx.Done():
 			return fmt.Errorf("not healthy within %s: %w", patience, ctx.Err())
 		case <-time.After(250 * time.Millisecond):

@@ -130,7 +130,8 @@ func (a answer) compare(doc *document.Document, sourceOnly bool) error {
 	if routing := string(doc.Routing); a.Routing != nil && *a.Routing != routing || a.Routing == nil && routing != "" {
 		return fmt.Errorf("routing %q", routing)
 	}
-	if v := doc.Versions; v != nil && !(sourceOnly && *v == document.Versions{Version: -1, SeqNo: -1, PrimaryTerm: -1}) {
+	none := document.Versions{Version: -1, SeqNo: -1, PrimaryTerm: -1}
+	if v := doc.Versions; v != nil && (!sourceOnly || *v != none) {
 		for _, n := range []struct {
 			name string
 			want *int64

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob/memory"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/snapshot"
 )
@@ -93,7 +92,7 @@ func TestPartsConfirmTogether(t *testing.T) {
 			data := slices.Clone(blobs[key])
 			data[len(data)/3] ^= 0x10
 			blobs[key] = data
-			for _, s := range shardsOf(t, memory.Bucket(blobs)) {
+			for _, s := range shardsOf(t, blobs) {
 				if s.Path != shard.Path {
 					continue
 				}

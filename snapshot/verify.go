@@ -36,8 +36,7 @@ type Verification struct {
 
 // verifier runs one verification.
 type verifier struct {
-	opts  VerifyOptions
-	group *errgroup.Group
+	opts VerifyOptions
 
 	mu   sync.Mutex
 	done Verification

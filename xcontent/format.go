@@ -65,7 +65,8 @@ func Sniff(data []byte) Format {
 // is returned as it was. Safe for concurrent use.
 func ToJSON(dst, data []byte) ([]byte, error) {
 	format := Sniff(data)
-	out, err := dst, error(nil)
+	var out []byte
+	var err error
 	switch format {
 	case JSON:
 		return append(dst, bytes.TrimPrefix(data, []byte(byteOrderMark))...), nil
