@@ -93,6 +93,7 @@ var footerSince = map[string]int32{
 	"CompoundFileWriterEntries": 1,
 	"CompoundFileWriterData":    1,
 	"BitVector":                 2,
+	"Lucene42DocValuesMetadata": 2,
 	"Lucene45ValuesMetadata":    2,
 	"Lucene45DocValuesData":     2,
 }

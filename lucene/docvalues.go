@@ -72,7 +72,7 @@ func (s *Segment) openDocValues(ctx context.Context, field FieldInfo) (*docValue
 	}
 	format, known := docValuesFormats[h.Codec]
 	if !known || h.Version < 0 || h.Version > format.last {
-		return nil, fault.WithNext(unknownFormat(meta.name, h), "doc values of field %s are in this format; read without them (no versions)", field.Name)
+		return nil, fault.At(unknownFormat(meta.name, h), "doc values of field "+field.Name)
 	}
 	if !format.plain {
 		meta.idAndSuffix(&h, s.ID, suffix)

@@ -199,7 +199,7 @@ func (e *entryReader) addresses(n int64) {
 // monotonic skips the description of n ascending numbers: 21 bytes for each
 // block of 1<<shift (DirectMonotonicReader).
 func (e *entryReader) monotonic(n int64, shift int32) {
-	if e.in.err == nil && (n < 0 || shift < 2 || shift > 30) {
+	if n < 0 || shift < 2 || shift > 30 {
 		e.in.fail("field %s: %d addresses in blocks of 2^%d are impossible", e.field.Name, n, shift)
 		return
 	}
@@ -238,7 +238,7 @@ func (e *entryReader) terms() {
 
 // blocks skips the addresses of size terms in blocks of 1<<shift, and of more.
 func (e *entryReader) blocks(size int64, shift, addressShift int32, more int64) {
-	if e.in.err == nil && (size < 0 || shift < 0 || shift > 30 || size > 1<<62) {
+	if size < 0 || shift < 0 || shift > 30 || size > 1<<62 {
 		e.in.fail("field %s: %d terms in blocks of 2^%d are impossible", e.field.Name, size, shift)
 		return
 	}

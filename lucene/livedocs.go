@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
 // Live tells which documents of a segment exist.
@@ -25,7 +27,7 @@ func (s *Segment) Live(ctx context.Context) (*Live, error) {
 		}
 		live.Docs, live.Deleted = docs, s.Commit.DelCount
 	} else if s.Commit.DelCount != 0 {
-		return nil, s.countsDiffer("the commit names no live-documents file, but promises %d deleted documents", s.Commit.DelCount)
+		return nil, fault.New(fault.Corrupt, "the commit names no live-documents file, but promises %d deleted documents", s.Commit.DelCount)
 	}
 	soft, err := s.softDeletes(ctx)
 	if err != nil {
@@ -35,7 +37,7 @@ func (s *Segment) Live(ctx context.Context) (*Live, error) {
 		live.Docs, live.SoftDeleted = live.Docs.andNot(soft)
 	}
 	if want := s.Commit.SoftDelCount; want >= 0 && want != live.SoftDeleted {
-		return nil, s.countsDiffer("%d documents are soft-deleted, the commit promises %d", live.SoftDeleted, want)
+		return nil, fault.New(fault.Corrupt, "%d documents are soft-deleted, the commit promises %d", live.SoftDeleted, want)
 	}
 	return live, nil
 }

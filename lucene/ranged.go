@@ -10,12 +10,13 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-const (
+// Variables only so that tests can make every file a long one.
+var (
 	// wholeFile is the length up to which a file is read at once and checked
 	// before use: one request costs more than these bytes.
-	wholeFile = 1 << 20
+	wholeFile = int64(1 << 20)
 	// windowSize is how much of a longer file a forward reader fetches and holds.
-	windowSize = 1 << 18
+	windowSize = int64(1 << 18)
 )
 
 // ranged reads parts of one file that has a footer, each byte once, and can say

@@ -3,6 +3,8 @@ package lucene
 import (
 	"context"
 	"slices"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
 // Segment is one segment of an index, opened: its own description, its fields,
@@ -38,10 +40,29 @@ func OpenSegment(ctx context.Context, dir Directory, sc SegmentCommit) (*Segment
 	if err == nil {
 		err = s.readFields(ctx)
 	}
+	if err == nil {
+		err = s.checkMaxDoc()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkMaxDoc holds the number of documents, which memory is later sized by,
+// against the length of the stored fields. Documents without any field take the
+// least: a chunk of them, 4096 at most, takes four bytes.
+func (s *Segment) checkMaxDoc() error {
+	const perByte = 1024
+	_, data, _, _ := s.storedFiles()
+	info, ok := s.inner.Stat(data)
+	switch {
+	case !ok:
+		return fault.New(fault.Corrupt, "file %s: is missing", data)
+	case int64(s.MaxDoc) > perByte*info.Length:
+		return fault.New(fault.Corrupt, "file %s: promises %d documents, the %d bytes of %s cannot hold them", s.Name+".si", s.MaxDoc, info.Length, data)
+	}
+	return nil
 }
 
 // Field returns the field of the given name.

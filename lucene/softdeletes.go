@@ -18,7 +18,7 @@ func (s *Segment) softDeletes(ctx context.Context) (*Bits, error) {
 		return nil, nil
 	}
 	if len(s.Commit.Overlays[field.Number]) > 0 {
-		return nil, fault.WithNext(fault.New(fault.Refused, "the soft deletes of segment %s are updates laid over each other (Lucene 10.6), which is not supported", s.Name),
+		return nil, fault.WithNext(fault.New(fault.Refused, "the soft deletes are updates laid over each other (Lucene 10.6), which is not supported"),
 			"force-merge the index and take a new snapshot")
 	}
 	file, err := s.openDocValues(ctx, field)
@@ -40,9 +40,4 @@ func (s *Segment) softDeletesField() (FieldInfo, bool) {
 		}
 	}
 	return FieldInfo{}, false
-}
-
-// countsDiffer is the error of invariant 6.
-func (s *Segment) countsDiffer(format string, args ...any) error {
-	return fault.At(fault.New(fault.Corrupt, format, args...), "segment "+s.Name)
 }
