@@ -11,7 +11,7 @@ import (
 
 // firstWindow is the size in bytes with which a stream's window begins. It holds
 // several compressed chunks of every known format; one that does not fit grows it.
-const firstWindow = 1 << 17
+const firstWindow = 1 << 18
 
 // stream reads a range of one file forwards through a window, each byte once,
 // and takes the CRC-32 of the bytes as they arrive. The first failure sticks:

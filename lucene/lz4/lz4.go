@@ -41,7 +41,7 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 	d, s := start, 0
 	for {
 		// Here a short sequence fits source and output, whatever it says. What is
-		// not short, or overlaps within a word, is left to the general way below.
+		// not short, or repeats within 16 bytes, is left to the general way below.
 		for s+fastSource <= len(src) && d+fastOutput <= end {
 			in, out := (*[fastSource]byte)(src[s:]), (*[fastOutput]byte)(dst[d:])
 			literals := in[0] >> 4
@@ -52,12 +52,11 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 			*(*[16]byte)(out[:16]) = *(*[16]byte)(in[1:17])
 			offset := int(binary.LittleEndian.Uint16(in[1+literals:]))
 			from := d + int(literals) - offset
-			if offset < 8 || from < 0 {
+			if offset < 16 || from < 0 {
 				break
 			}
 			to, back := (*[24]byte)(out[literals:]), (*[24]byte)(dst[from:])
-			*(*[8]byte)(to[:8]) = *(*[8]byte)(back[:8])
-			*(*[8]byte)(to[8:16]) = *(*[8]byte)(back[8:16])
+			*(*[16]byte)(to[:16]) = *(*[16]byte)(back[:16])
 			*(*[8]byte)(to[16:24]) = *(*[8]byte)(back[16:24])
 			s += 3 + int(literals)
 			d += int(literals) + int(match) + minMatch
