@@ -54,7 +54,7 @@ func checkFault(t *testing.T, err error) {
 func FuzzCommit(f *testing.F) {
 	seedFiles(f, "segments_", func(_, _ string, content []byte) { f.Add(content) })
 	f.Fuzz(func(t *testing.T, content []byte) {
-		m := memory{files: map[string][]byte{}}
+		m := noted{files: map[string][]byte{}}
 		for _, name := range []string{"segments_2", "segments_3", "segments_4"} {
 			m.files[name] = refoot(bytes.Clone(content))
 			_, err := ReadCommit(context.Background(), m, name)
@@ -73,7 +73,7 @@ func FuzzSegmentInfo(f *testing.F) {
 	seedFiles(f, ".si", func(_, _ string, content []byte) { f.Add(content) })
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, content := range [][]byte{content, refoot(bytes.Clone(content))} {
-			s := &Segment{Name: "_0", outer: memory{files: map[string][]byte{"_0.si": content}}}
+			s := &Segment{Name: "_0", outer: noted{files: map[string][]byte{"_0.si": content}}}
 			checkFault(t, s.readInfo(context.Background()))
 		}
 	})
@@ -89,7 +89,7 @@ func FuzzFieldInfos(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, content := range [][]byte{content, refoot(bytes.Clone(content))} {
-			s := &Segment{Name: "_0", Commit: SegmentCommit{FieldInfosGen: -1}, inner: memory{files: map[string][]byte{"_0.fnm": content}}}
+			s := &Segment{Name: "_0", Commit: SegmentCommit{FieldInfosGen: -1}, inner: noted{files: map[string][]byte{"_0.fnm": content}}}
 			checkFault(t, s.readFields(context.Background()))
 		}
 	})
@@ -99,7 +99,7 @@ func FuzzCompound(f *testing.F) {
 	seedFiles(f, ".cfe", func(_, _ string, content []byte) { f.Add(content, uint32(50000)) })
 	f.Fuzz(func(t *testing.T, content []byte, length uint32) {
 		for _, content := range [][]byte{content, refoot(bytes.Clone(content))} {
-			m := memory{files: map[string][]byte{"_0.cfe": content, "_0.cfs": make([]byte, length%(1<<16))}}
+			m := noted{files: map[string][]byte{"_0.cfe": content, "_0.cfs": make([]byte, length%(1<<16))}}
 			c, err := openCompound(context.Background(), m, "_0", ID{})
 			checkFault(t, err)
 			if err != nil {
@@ -132,7 +132,7 @@ func FuzzLiveDocs(f *testing.F) {
 		}
 		maxDoc = max(0, min(maxDoc, 1<<16))
 		for _, content := range [][]byte{content, refoot(bytes.Clone(content))} {
-			s := &Segment{Name: "_0", MaxDoc: maxDoc, Commit: SegmentCommit{DelGen: 1, DelCount: deleted, SoftDelCount: -1}, outer: memory{files: map[string][]byte{name: content}}}
+			s := &Segment{Name: "_0", MaxDoc: maxDoc, Commit: SegmentCommit{DelGen: 1, DelCount: deleted, SoftDelCount: -1}, outer: noted{files: map[string][]byte{name: content}}}
 			live, err := s.Live(context.Background())
 			checkFault(t, err)
 			if err == nil && live.Docs.Count() != maxDoc-deleted {
@@ -216,7 +216,7 @@ func edit(random *rand.Rand, b []byte) {
 // docValuesSeed is a segment of which the files of one .dvm stand by themselves.
 type docValuesSeed struct {
 	segment *Segment
-	files   memory
+	files   noted
 	stem    string
 	names   []string
 }
@@ -239,7 +239,7 @@ func docValuesSeeds(f *testing.F) []docValuesSeed {
 			}
 			seed := byStem[stem]
 			if seed == nil {
-				seed = &docValuesSeed{segment: s, stem: stem, files: memory{files: map[string][]byte{}}}
+				seed = &docValuesSeed{segment: s, stem: stem, files: noted{files: map[string][]byte{}}}
 				byStem[stem] = seed
 				for _, ending := range []string{".dvm", ".dvd"} {
 					if seed.files.files[stem+ending], _, err = readAll(ctx, dir, stem+ending); err != nil {

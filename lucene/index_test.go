@@ -18,9 +18,9 @@ import (
 	"github.com/reshelve/reshelve/document"
 )
 
-// memory is a Directory in memory: file names and contents. It notes the ranges
+// noted is a Directory in memory: file names and contents. It notes the ranges
 // that were read.
-type memory struct {
+type noted struct {
 	files map[string][]byte
 	reads *[]readNote
 }
@@ -30,12 +30,12 @@ type readNote struct {
 	span
 }
 
-func (m memory) Stat(name string) (FileInfo, bool) {
+func (m noted) Stat(name string) (FileInfo, bool) {
 	data, ok := m.files[name]
 	return FileInfo{Length: int64(len(data))}, ok
 }
 
-func (m memory) Open(_ context.Context, name string, offset, length int64) (io.ReadCloser, error) {
+func (m noted) Open(_ context.Context, name string, offset, length int64) (io.ReadCloser, error) {
 	data, ok := m.files[name]
 	if !ok || !(span{offset, length}).within(0, int64(len(data))) {
 		return nil, fmt.Errorf("%s has no bytes %d+%d", name, offset, length)
@@ -47,16 +47,16 @@ func (m memory) Open(_ context.Context, name string, offset, length int64) (io.R
 }
 
 // with returns a copy of the directory in which the file has other content.
-func (m memory) with(name string, content []byte) memory {
+func (m noted) with(name string, content []byte) noted {
 	files := maps.Clone(m.files)
 	files[name] = content
-	return memory{files: files}
+	return noted{files: files}
 }
 
 // loadIndex reads the files of a test index.
-func loadIndex(t testing.TB, folder string) memory {
+func loadIndex(t testing.TB, folder string) noted {
 	t.Helper()
-	m := memory{files: map[string][]byte{}}
+	m := noted{files: map[string][]byte{}}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func loadIndex(t testing.TB, folder string) memory {
 }
 
 // commitFile is the name of the newest commit.
-func (m memory) commitFile() string {
+func (m noted) commitFile() string {
 	var newest string
 	for name := range m.files {
 		if strings.HasPrefix(name, "segments_") && name > newest {
@@ -96,7 +96,7 @@ func testFolders(t testing.TB) []string {
 }
 
 // openIndex opens all segments of the newest commit.
-func openIndex(ctx context.Context, m memory) (*Commit, []*Segment, error) {
+func openIndex(ctx context.Context, m noted) (*Commit, []*Segment, error) {
 	c, err := ReadCommit(ctx, m, m.commitFile())
 	if err != nil {
 		return nil, nil, err

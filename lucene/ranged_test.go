@@ -109,7 +109,7 @@ func TestAFlippedBitIsNotConfirmed(t *testing.T) {
 
 // flipColumns flips a bit of the file that holds the segment's columns and reads
 // them all.
-func flipColumns(ctx context.Context, t *testing.T, m memory, s *Segment, random *rand.Rand) (name string, at int, err error) {
+func flipColumns(ctx context.Context, t *testing.T, m noted, s *Segment, random *rand.Rand) (name string, at int, err error) {
 	field, ok := s.Field("_version")
 	if !ok {
 		t.Fatal("no _version")
