@@ -2,6 +2,7 @@ package gcs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -44,10 +45,13 @@ func tokenFailure(err error) error {
 	if !errors.As(err, &refused) || fault.Is(err, fault.Interrupted) {
 		return err
 	}
-	code := refused.ErrorCode
-	if code == "" && refused.Response != nil {
-		code = refused.Response.Status
+	var answer struct {
+		Error string `json:"error"` // a code such as invalid_grant, RFC 6749 §5.2
 	}
-	err = fault.New(fault.Unauthorised, "the identity service gave no token: %s", code)
+	// Without one the status has to do; the rest of the body may hold anything.
+	if json.Unmarshal(refused.Body, &answer) != nil || answer.Error == "" {
+		answer.Error = http.StatusText(refused.Response.StatusCode)
+	}
+	err = fault.New(fault.Unauthorised, "the identity service gave no token: %s", answer.Error)
 	return fault.WithNext(err, "renew the Google credentials")
 }
