@@ -103,9 +103,7 @@ func (b *blockReader) beginDictionary(s *stream, n int) {
 	b.dictionary = dictionary
 	b.dictPending = dictionary > 0
 	if b.compression == zstdDictionary {
-		if err := b.zstd.useDictionary(b.scratch[:dictionary]); err != nil {
-			s.fail("the dictionary is of no use: %v", err)
-		}
+		b.zstd.useDictionary(b.scratch[:dictionary])
 	}
 }
 
