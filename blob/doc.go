@@ -34,6 +34,9 @@
 // A parameter in the location wins over the environment. A location is a URL:
 // a space, %, ? or # in a bucket's prefix is percent-encoded.
 //
+// A bucket of [Open] can open the location around it (snapshot.Outside): some
+// repositories keep shards beside their base path.
+//
 // # Terms
 //
 //   - key: a blob's name, slash-separated, relative to the repository's root.

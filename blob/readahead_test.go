@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +122,50 @@ func TestAReaderThatPausesFillsNoMoreThanTheBuffers(t *testing.T) {
 	time.Sleep(50 * time.Millisecond) // all requests have been answered
 	if ahead := meter.Usage().Bytes - wanted; ahead < 8<<10 || ahead > 4*8<<10 {
 		t.Errorf("%d bytes were read ahead of the reader; the buffers hold %d", ahead, 4*8<<10)
+	}
+}
+
+// staggered answers each piece later than the one before, so that the reader
+// waits for every one; it notes how far it was asked.
+type staggered struct {
+	blob.Bucket
+	piece    int64
+	farthest atomic.Int64
+	inFlight atomic.Int64
+}
+
+func (s *staggered) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	for far := s.farthest.Load(); offset+length > far && !s.farthest.CompareAndSwap(far, offset+length); {
+		far = s.farthest.Load()
+	}
+	stream, err := blobtest.Slow(s.Bucket, time.Duration(offset/s.piece)*time.Millisecond).Open(ctx, key, offset, length)
+	if err != nil { // a request takes a moment to end
+		time.Sleep(5 * time.Millisecond)
+	}
+	return stream, err
+}
+
+func TestTheDistanceIsBoundedByWhatIsConsumedAndCloseEndsAllRequests(t *testing.T) {
+	const piece, wanted = 1 << 10, 8 << 10
+	store := &staggered{Bucket: memory.Bucket{"blob": blobtest.Noise(1 << 20)}, piece: piece}
+	bucket := blob.ReadAhead(store, blob.ReadAheadPolicy{First: piece, Largest: piece})
+	stream, err := bucket.Open(t.Context(), "blob", 0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(stream, make([]byte, wanted)); err != nil {
+		t.Fatal(err)
+	}
+	if far := store.farthest.Load(); far < 2*wanted || far > 4*wanted {
+		t.Errorf("asked up to byte %d for a reader at %d", far, wanted)
+	}
+	if err := stream.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := store.inFlight.Load(); n > 0 {
+		t.Errorf("%d requests outlive Close", n)
 	}
 }
 
