@@ -63,8 +63,7 @@ func cutLine(line []byte) (id, source []byte, err error) {
 	return id, source, nil
 }
 
-// check proves that both readers deliver what was written, and returns how many bytes of files Java asked for. What only
-// Reshelve reads is compared with what was sent to the server.
+// check proves that both readers deliver what was sent to the server, and returns how many bytes of files Java asked for.
 func (b *bench) check(ctx context.Context, s shard) (javaRead int64, err error) {
 	ours, err := delivered(ctx, b.cat(s))
 	if err != nil {
@@ -73,10 +72,7 @@ func (b *bench) check(ctx context.Context, s shard) (javaRead int64, err error) 
 	if ours.content != s.Content {
 		return 0, fmt.Errorf("%s: the server was sent %+v, Reshelve delivered %+v", s, s.Content, ours.content)
 	}
-	if !s.family.javaReads() {
-		return 0, nil
-	}
-	_, passes, err := b.java[s.Lucene].run(ctx, s.directory(), "check", 1, 0)
+	_, passes, err := b.java[s.family.server].run(ctx, s.directory(), "check", 1, 0)
 	if err != nil {
 		return 0, err
 	}

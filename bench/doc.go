@@ -21,7 +21,7 @@
 //     JVM would reach is printed beside it, never instead.
 //  3. Readers run one after the other, never at the same time, and change places from round to round.
 //  4. Java gets its best case: memory-mapped files, the sequential-access instance, no checksum of the files (Reshelve
-//     checks them all), nothing printed.
+//     checks them all), nothing printed. Shards in zstd are read with Elasticsearch's own classes, as its jars hold them.
 //
 // Absent on purpose: cold disks (the files come from the page cache for both), the network, several shards at once.
 package main

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 
 	"github.com/reshelve/reshelve/servers"
@@ -18,11 +20,10 @@ import (
 //go:embed java/*.java
 var javaSources embed.FS
 
-// javaReader runs Lucene's own reader: the jar of the server that wrote the shard, on the Java that this server runs on.
+// javaReader runs Lucene's own reader: the jars of the server that wrote the shard, on the Java that this server runs on.
 type javaReader struct {
-	program string // the java command
-	path    string // the class path
-	Version string // as the Java says it, for the line under the table
+	program []string // the java command up to the main class, whose arguments follow
+	Version string   // as the Java says it, for the line under the table
 }
 
 // javaOptions leave the Java virtual machine as it comes but for the collector and the heap: of those tried, these cost least
@@ -46,11 +47,23 @@ func newJavaReader(ctx context.Context, f family, dir string) (javaReader, error
 	if err := compile(ctx, java, jars[0], dir); err != nil {
 		return javaReader{}, err
 	}
-	r := javaReader{program: filepath.Join(java, "bin", "java"), path: dir + string(os.PathListSeparator) + jars[0]}
-	output, err := exec.CommandContext(ctx, r.program, "--version").Output()
-	version, _, _ := bytes.Cut(output, []byte("\n"))
-	r.Version = string(version)
-	return r, err
+	command := filepath.Join(java, "bin", "java")
+	output, err := exec.CommandContext(ctx, command, "--version").Output()
+	version, _, _ := bytes.Cut(output, newline)
+	program := append([]string{command}, javaOptions...)
+	if f.server.IsOpenSearch() {
+		program = append(program, "-cp", dir+string(os.PathListSeparator)+jars[0], "ReadShard")
+	} else {
+		path := dir + string(os.PathListSeparator) + filepath.Join(home, "lib", "*")
+		program = append(program, "-Des.nativelibs.path="+nativeLibraries(home), "-cp", path, "ReadElasticsearchShard")
+	}
+	return javaReader{program: program, Version: string(version)}, err
+}
+
+// nativeLibraries is where an Elasticsearch distribution keeps its zstd for this machine.
+func nativeLibraries(home string) string {
+	processor := map[string]string{"amd64": "x64", "arm64": "aarch64"}[runtime.GOARCH]
+	return filepath.Join(home, "lib", "platform", runtime.GOOS+"-"+processor)
 }
 
 // compile writes the reader's classes into dir. Its sources are the same for every Lucene, the classes are not.
@@ -78,8 +91,7 @@ func compile(ctx context.Context, java, jar, dir string) error {
 
 // command is the reader over one Lucene directory. Mode is sequential, random or check; documents 0 is all.
 func (r javaReader) command(directory, mode string, passes int, documents int64) []string {
-	argv := append([]string{r.program}, javaOptions...)
-	argv = append(argv, "-cp", r.path, "ReadShard", directory, mode, strconv.Itoa(passes))
+	argv := append(slices.Clone(r.program), directory, mode, strconv.Itoa(passes))
 	if documents > 0 {
 		argv = append(argv, strconv.FormatInt(documents, 10))
 	}

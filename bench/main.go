@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/reshelve/reshelve/servers"
 )
 
 func main() {
@@ -25,8 +26,8 @@ func main() {
 // bench is one run of the benchmark.
 type bench struct {
 	shards   []shard
-	reshelve string                // the command under test
-	java     map[string]javaReader // by Lucene series
+	reshelve string // the command under test
+	java     map[servers.Version]javaReader
 	rounds   int
 }
 
@@ -39,12 +40,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, made, err := loadShards(ctx, cache, *size)
+	all, err := loadShards(ctx, cache, *size)
 	if err != nil {
 		return err
-	}
-	if made {
-		return again()
 	}
 	b := &bench{rounds: max(*rounds, 1)}
 	for _, s := range all {
@@ -66,16 +64,6 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// again starts this program anew in its own place. Making shards has taken memory, and a child's peak of memory begins with
-// that of its parent, so measuring is left to a process that has done nothing else.
-func again() error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return syscall.Exec(program, os.Args, os.Environ())
-}
-
 // build makes the command as it is released, and the Java readers.
 func (b *bench) build(ctx context.Context, cache string) error {
 	b.reshelve = filepath.Join(cache, "reshelve")
@@ -85,16 +73,13 @@ func (b *bench) build(ctx context.Context, cache string) error {
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build reshelve: %w\n%s", err, output)
 	}
-	b.java = map[string]javaReader{}
+	b.java = map[servers.Version]javaReader{}
 	for _, f := range families {
-		if !f.javaReads() {
-			continue
-		}
-		reader, err := newJavaReader(ctx, f, filepath.Join(cache, "java-"+f.lucene))
+		reader, err := newJavaReader(ctx, f, filepath.Join(cache, "java-"+f.server.String()))
 		if err != nil {
-			return errors.Join(errors.New("prepare the Java reader"), err)
+			return fmt.Errorf("prepare the Java reader: %w", err)
 		}
-		b.java[f.lucene] = reader
+		b.java[f.server] = reader
 	}
 	return nil
 }

@@ -21,10 +21,8 @@ func (b *bench) report(results []*result) string {
 	out.WriteString("\nJava in other ways, documents per second of CPU time, and Reshelve's whole process against each:\n\n")
 	out.WriteString("| shard | a later pass, when warm | ratio | random access, when warm | ratio |\n|---|---|---|---|---|\n")
 	for _, r := range results {
-		if len(r.java) > 0 {
-			ours := r.rate(r.ours)
-			fmt.Fprintf(&out, "| %s | %s | %.1f | %s | %.0f |\n", r.title(), count(r.steady), ours/r.steady, count(r.random), ours/r.random)
-		}
+		ours := r.rate(r.ours)
+		fmt.Fprintf(&out, "| %s | %s | %.1f | %s | %.0f |\n", r.title(), count(r.steady), ours/r.steady, count(r.random), ours/r.random)
 	}
 	fmt.Fprintf(&out, "\n%s\n", b.circumstances())
 	return out.String()
@@ -32,15 +30,17 @@ func (b *bench) report(results []*result) string {
 
 // row is the shard's line of the first table.
 func (r *result) row() string {
-	cells := []string{r.title(), count(float64(r.shard.Content.Documents)), count(r.rate(r.ours)), "", of(r.ours, wall), of(r.ours, memory),
-		fmt.Sprintf("%.1f", median(r.first, time.Duration.Seconds)*1e3), of(r.ours, read)}
-	if len(r.java) > 0 {
-		cells[2] += " · " + count(r.rate(r.java))
-		cells[3] = fmt.Sprintf("**%.1f**", r.rate(r.ours)/r.rate(r.java))
-		cells[4] += " · " + of(r.java, wall)
-		cells[5] += " · " + of(r.java, memory)
-		cells[6] += fmt.Sprintf(" · %.0f", median(r.java, func(c cost) float64 { return c.First.Seconds() * 1e3 }))
-		cells[7] += fmt.Sprintf(" · %.1f", float64(r.javaRead)/1e6)
+	both := func(value func(cost) float64) string { return of(r.ours, value) + " · " + of(r.java, value) }
+	javaFirst := median(r.java, func(c cost) float64 { return c.First.Seconds() })
+	cells := []string{
+		r.title(),
+		count(float64(r.shard.Content.Documents)),
+		count(r.rate(r.ours)) + " · " + count(r.rate(r.java)),
+		fmt.Sprintf("**%.1f**", r.rate(r.ours)/r.rate(r.java)),
+		both(wall),
+		both(memory),
+		fmt.Sprintf("%.1f · %.0f", median(r.first, time.Duration.Seconds)*1e3, javaFirst*1e3),
+		fmt.Sprintf("%s · %.1f", of(r.ours, read), float64(r.javaRead)/1e6),
 	}
 	if stored, err := r.shard.storedBytes(); err == nil {
 		cells[7] += fmt.Sprintf(" (%.1f)", float64(stored)/1e6)
@@ -49,11 +49,7 @@ func (r *result) row() string {
 }
 
 func (r *result) title() string {
-	title := fmt.Sprintf("%s, Lucene %s, %s", r.shard.Shape, r.shard.Lucene, r.shard.Codec)
-	if r.baseline.Codec != r.shard.Codec {
-		title += " (Java: " + r.baseline.Codec + ")"
-	}
-	return title
+	return fmt.Sprintf("%s, Lucene %s, %s", r.shard.Shape, r.shard.Lucene, r.shard.Codec)
 }
 
 // rate is documents per second of CPU time.
@@ -97,12 +93,11 @@ func count(n float64) string {
 func (b *bench) circumstances() string {
 	var javas []string
 	for _, f := range families {
-		if reader, ok := b.java[f.lucene]; ok && f.javaReads() {
-			javas = append(javas, fmt.Sprintf("Lucene %s on %s", f.lucene, reader.Version))
-		}
+		javas = append(javas, fmt.Sprintf("%s on %s", f.server, b.java[f.server].Version))
 	}
-	return fmt.Sprintf("Medians of %d rounds in one run, files in the page cache, %s, %d cores, %s, %s; Java with %s.",
-		b.rounds, processor(), runtime.NumCPU(), runtime.Version(), strings.Join(javas, ", "), strings.Join(javaOptions, " "))
+	return fmt.Sprintf("Medians of %d rounds in one run, files in the page cache; %s, %d cores; %s; the Lucene of %s; Java with %s. "+
+		"Java maps the files, so that its peak memory counts them.",
+		b.rounds, processor(), runtime.NumCPU(), runtime.Version(), strings.Join(javas, ", of "), strings.Join(javaOptions, " "))
 }
 
 // processor names the machine's processor, where the system tells.

@@ -9,7 +9,6 @@ import (
 // result is everything that was measured of one shard.
 type result struct {
 	shard    shard
-	baseline shard // what Java read: the same shard, or where it cannot, the one with the same documents in DEFLATE
 	ours     []cost
 	first    []time.Duration // ours; Java's is in its costs
 	java     []cost
@@ -28,13 +27,14 @@ func (b *bench) measure(ctx context.Context) ([]*result, error) {
 	var results []*result
 	for _, s := range b.shards {
 		progress("checking that both readers deliver the same: %s", s)
-		r := &result{shard: s, baseline: s}
+		r := &result{shard: s}
 		var err error
 		if r.javaRead, err = b.check(ctx, s); err != nil {
 			return nil, err
 		}
 		results = append(results, r)
 	}
+	forgetPeak()
 	for round := range b.rounds {
 		progress("round %d of %d", round+1, b.rounds)
 		for _, r := range results {
@@ -48,7 +48,6 @@ func (b *bench) measure(ctx context.Context) ([]*result, error) {
 			return nil, err
 		}
 	}
-	compareWithDeflate(results)
 	return results, nil
 }
 
@@ -80,21 +79,15 @@ func (b *bench) ourRun(ctx context.Context, r *result) error {
 }
 
 func (b *bench) javaRun(ctx context.Context, r *result) error {
-	if !r.shard.family.javaReads() {
-		return nil
-	}
-	c, _, err := b.java[r.shard.Lucene].run(ctx, r.shard.directory(), "sequential", 1, 0)
+	c, _, err := b.java[r.shard.family.server].run(ctx, r.shard.directory(), "sequential", 1, 0)
 	r.java = append(r.java, c)
 	return err
 }
 
 // otherWays measures Java when it is warm, and by random access.
 func (b *bench) otherWays(ctx context.Context, r *result) error {
-	if !r.shard.family.javaReads() {
-		return nil
-	}
 	progress("Java when warm and by random access: %s", r.shard)
-	java := b.java[r.shard.Lucene]
+	java := b.java[r.shard.family.server]
 	_, passes, err := java.run(ctx, r.shard.directory(), "sequential", steadyPasses, 0)
 	if err != nil {
 		return err
@@ -110,18 +103,4 @@ func (b *bench) otherWays(ctx context.Context, r *result) error {
 // rate is documents per second of CPU time.
 func (p javaPass) rate() float64 {
 	return float64(p.Documents) / time.Duration(p.CPU).Seconds()
-}
-
-// compareWithDeflate gives shards that Java cannot read the measurements of the same Lucene's shard in DEFLATE.
-func compareWithDeflate(results []*result) {
-	for _, r := range results {
-		if len(r.java) > 0 {
-			continue
-		}
-		for _, other := range results {
-			if s := other.shard; s.Codec == "DEFLATE" && s.Lucene == r.shard.Lucene && s.Shape == r.shard.Shape {
-				r.baseline, r.java, r.javaRead, r.steady, r.random = s, other.java, other.javaRead, other.steady, other.random
-			}
-		}
-	}
 }

@@ -63,14 +63,12 @@ type family struct {
 // codec is a value of the setting index.codec and what it means for stored fields in that version.
 type codec struct{ setting, name string }
 
+// families are the servers. OpenSearch's default codecs are those of plain Lucene; the codec with zstd is Elasticsearch's own.
 var families = []family{
 	{servers.OpenSearch("2.19.0"), "9.12", []codec{{"default", "LZ4"}, {"best_compression", "DEFLATE"}}},
 	{servers.OpenSearch("3.0.0"), "10.1", []codec{{"default", "LZ4"}, {"best_compression", "DEFLATE"}}},
 	{servers.Elasticsearch("8.19.0"), "9.12", []codec{{"best_compression", "zstd"}}},
 }
-
-// javaReads tells whether plain Lucene can open what this family writes; the zstd format is the server's own.
-func (f family) javaReads() bool { return f.server.IsOpenSearch() }
 
 // cacheDir is where the shards are kept: $RESHELVE_BENCH, else beside the servers, which a server's user can reach.
 func cacheDir() (string, error) {
@@ -86,25 +84,24 @@ func cacheDir() (string, error) {
 
 // loadShards returns the shards of every family of that size, and makes those that the cache lacks. The text size names
 // the folder, so that shards of several sizes may stand side by side.
-func loadShards(ctx context.Context, cache, size string) (all []shard, made bool, err error) {
+func loadShards(ctx context.Context, cache, size string) (all []shard, err error) {
 	for _, f := range families {
 		home := filepath.Join(cache, size, f.server.String())
 		found, err := readShards(home)
 		if errors.Is(err, fs.ErrNotExist) {
-			made = true
 			if err = makeFamily(ctx, home, f, size); err == nil {
 				found, err = readShards(home)
 			}
 		}
 		if err != nil {
-			return nil, made, err
+			return nil, err
 		}
 		for _, s := range found {
 			s.home, s.family = home, f
 			all = append(all, s)
 		}
 	}
-	return all, made, nil
+	return all, nil
 }
 
 const listName = "shards.json"
