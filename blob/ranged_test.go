@@ -32,6 +32,7 @@ func TestARangeIsBelievedOnlyWhenItIsTheOneAskedFor(t *testing.T) {
 		{"bytes 0-9/100", 10, 10, false},
 		{"bytes 10-18/100", 10, 10, false}, // shorter than both the range and the blob
 		{"bytes 10-20/100", 10, 10, false},
+		{"bytes 5-19/100", 10, 10, false},
 		{"bytes 10-98/100", 10, -1, false},
 		{"bytes 10-19/*", 10, -1, false},
 		{"bytes */100", 10, 10, false},
