@@ -24,11 +24,11 @@ const (
 func Bound(n int) int64 { return int64(n) + int64(n)/255 + 16 }
 
 // Most sequences are short: at most 14 literals and a match of at most 18 bytes.
-// These are copied as 16 and 24 bytes, whatever their lengths, which touches at
-// most so many bytes of source and output. That they are constants lets the
+// These are copied as one word and one and a half, whatever their lengths, which
+// touches at most so many bytes of source and output. That they are constants lets the
 // compiler leave out all checks but one for each array.
 const (
-	wordRoom   = 24
+	word       = 16
 	fastSource = 32
 	fastOutput = 64
 )
@@ -41,7 +41,7 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 	d, s := start, 0
 	for {
 		// Here a short sequence fits source and output, whatever it says. What is
-		// not short, or repeats within 16 bytes, is left to the general way below.
+		// not short, or repeats within a word, is left to the general way below.
 		for s+fastSource <= len(src) && d+fastOutput <= end {
 			in, out := (*[fastSource]byte)(src[s:]), (*[fastOutput]byte)(dst[d:])
 			literals := in[0] >> 4
@@ -49,15 +49,15 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 			if literals == 15 || match == 15 {
 				break
 			}
-			*(*[16]byte)(out[:16]) = *(*[16]byte)(in[1:17])
+			*(*[word]byte)(out[:word]) = *(*[word]byte)(in[1 : 1+word])
 			offset := int(binary.LittleEndian.Uint16(in[1+literals:]))
 			from := d + int(literals) - offset
-			if offset < 16 || from < 0 {
+			if offset < word || from < 0 {
 				break
 			}
 			to, back := (*[24]byte)(out[literals:]), (*[24]byte)(dst[from:])
-			*(*[16]byte)(to[:16]) = *(*[16]byte)(back[:16])
-			*(*[8]byte)(to[16:24]) = *(*[8]byte)(back[16:24])
+			*(*[word]byte)(to[:word]) = *(*[word]byte)(back[:word])
+			*(*[8]byte)(to[word:]) = *(*[8]byte)(back[word:])
 			s += 3 + int(literals)
 			d += int(literals) + int(match) + minMatch
 		}
@@ -67,12 +67,12 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 		token := src[s]
 		s++
 		literals := int(token >> 4)
-		if literals < 15 && s+wordRoom <= len(src) && d+wordRoom <= len(dst) {
-			// Most sequences: 16 bytes are copied whatever the number.
+		if literals < 15 && s+word <= len(src) && d+word <= len(dst) {
+			// A word is copied whatever the number.
 			if literals > end-d {
 				return s, ErrLong
 			}
-			*(*[16]byte)(dst[d:]) = *(*[16]byte)(src[s:])
+			*(*[word]byte)(dst[d:]) = *(*[word]byte)(src[s:])
 			s += literals
 			d += literals
 		} else {
@@ -118,10 +118,10 @@ func Decode(dst []byte, start, end int, src []byte) (int, error) {
 		if match > end-d {
 			return s, ErrLong
 		}
-		if match <= 18 && offset >= 8 && d+wordRoom <= len(dst) {
-			*(*[8]byte)(dst[d:]) = *(*[8]byte)(dst[from:])
-			*(*[8]byte)(dst[d+8:]) = *(*[8]byte)(dst[from+8:])
-			*(*[8]byte)(dst[d+16:]) = *(*[8]byte)(dst[from+16:])
+		if offset >= word && d+match+word <= len(dst) {
+			for i := 0; i < match; i += word {
+				*(*[word]byte)(dst[d+i:]) = *(*[word]byte)(dst[from+i:])
+			}
 		} else {
 			copyMatch(dst, d, from, match)
 		}
