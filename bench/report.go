@@ -96,7 +96,8 @@ func (b *bench) circumstances() string {
 		javas = append(javas, fmt.Sprintf("%s on %s", f.server, b.java[f.server].Version))
 	}
 	return fmt.Sprintf("Medians of %d rounds in one run, files in the page cache; %s, %d cores; %s; the Lucene of %s; Java with %s. "+
-		"Java maps the files, so that its peak memory counts them.",
+		"Java maps the files, so that its peak memory counts them. Its figures for zstd hold the start of Elasticsearch's classes, "+
+		"a second or two, which the warm ones leave out.",
 		b.rounds, processor(), runtime.NumCPU(), runtime.Version(), strings.Join(javas, ", of "), strings.Join(javaOptions, " "))
 }
 
