@@ -111,7 +111,7 @@ func (s *pieced) await(p *piece) error {
 		return nil
 	default:
 	}
-	s.ahead = min(16*s.ahead, s.policy.Ahead)
+	s.ahead = min(8*s.ahead, s.policy.Ahead)
 	s.ask()
 	select {
 	case <-p.arrived:
@@ -124,7 +124,7 @@ func (s *pieced) await(p *piece) error {
 // ask sends for the pieces that the distance allows, and for one at least when
 // the reader has nothing else to read.
 func (s *pieced) ask() {
-	limit := s.pos + min(s.ahead, 15*(s.pos-s.begin))
+	limit := s.pos + min(s.ahead, 7*(s.pos-s.begin))
 	for s.next < s.end {
 		length := min(s.step, s.end-s.next)
 		needed := s.head == nil && len(s.queue) == 0

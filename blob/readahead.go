@@ -29,8 +29,8 @@ func (p ReadAheadPolicy) withDefaults() ReadAheadPolicy {
 // fetched by parallel sub-ranges ahead of the reader and delivered in order.
 //
 // The first piece is read straight from its response, so the first bytes come
-// after one request. The distance that is asked ahead then grows fourfold each
-// time the reader has to wait for a piece, and is at most three times what it
+// after one request. The distance that is asked ahead then grows eightfold each
+// time the reader has to wait for a piece, and is at most seven times what it
 // has consumed: a reader that stops early has cost little, one that is slower
 // than the store causes no rush. Memory is needed only for pieces that have
 // arrived, not for those still on their way; a request whose buffer is not free
