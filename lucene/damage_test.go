@@ -1,7 +1,9 @@
 package lucene
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -120,5 +122,56 @@ func TestACommitWithOtherCountsIsAnError(t *testing.T) {
 		if !fault.Is(err, fault.Corrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+func TestACommitUnderAnotherNameIsAnError(t *testing.T) {
+	m := loadIndex(t, "testdata/segments/opensearch-3.6.0-shelves-0")
+	name := m.commitFile()
+	_, err := ReadCommit(context.Background(), m.with("segments_a", m.files[name]), "segments_a")
+	if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "file segments_a") {
+		t.Errorf("%s read as segments_a: %v", name, err)
+	}
+}
+
+func TestAFileOfAnotherGenerationIsAnError(t *testing.T) {
+	m := loadIndex(t, "testdata/written/lucene-10.3.2")
+	_, segments, err := openIndex(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soft, _ := segments[0].softDeletesField()
+	update, _ := segments[0].Field("upd")
+	_, stem, _, _ := segments[0].docValuesFiles(soft)
+	_, other, _, _ := segments[0].docValuesFiles(update)
+	for _, ending := range []string{".dvm", ".dvd"} {
+		err := readAround(m.with(stem+ending, m.files[other+ending]))
+		if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "suffix") {
+			t.Errorf("%s in place of %s: %v", other+ending, stem+ending, err)
+		}
+	}
+}
+
+func TestMembersOfACompoundFileDoNotOverlap(t *testing.T) {
+	m := loadIndex(t, "testdata/segments/opensearch-3.6.0-shelves-0")
+	_, segments, err := openIndex(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, members := segments[0].Name, segments[0].inner.(*compound).members
+	var from, to [8]byte
+	binary.LittleEndian.PutUint64(from[:], uint64(members[name+".fnm"].offset))
+	binary.LittleEndian.PutUint64(to[:], uint64(members[name+".fdt"].offset))
+	moved := bytes.Replace(m.files[name+".cfe"], from[:], to[:], 1)
+	err = readAround(m.with(name+".cfe", refoot(moved)))
+	if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "overlap") {
+		t.Error(err)
+	}
+}
+
+func TestMoreDocumentsThanTheStoredFieldsCanHold(t *testing.T) {
+	m := loadIndex(t, "testdata/segments/elasticsearch-6.8.23-shelves-0")
+	if err := readAround(m.with("_6.fdt", nil)); !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "file _6.si") {
+		t.Error(err)
 	}
 }
