@@ -137,15 +137,20 @@ func (b *blockReader) decode(s *stream) []byte {
 	return b.scratch[b.dictionary : b.dictionary+n]
 }
 
-// pass consumes the next block, and decompresses it only where its compressed
-// length is unknown.
+// pass consumes the next block without decompressing it.
 func (b *blockReader) pass(s *stream) {
-	if b.dictPending || b.compression == lz4Plain {
-		b.decode(s)
-		return
+	n := b.pending()
+	b.left -= n
+	switch {
+	case b.dictPending:
+		b.dictPending = false
+	case b.compression == lz4Plain:
+		if _, used := b.measure(s, n); s.err == nil {
+			s.skip(int64(used))
+		}
+	default:
+		s.skip(int64(b.size(s)))
 	}
-	b.left -= b.pending()
-	s.skip(int64(b.size(s)))
 }
 
 // size reads the compressed length of the next block.
@@ -200,17 +205,11 @@ func (b *blockReader) unpack(s *stream, start, n int) {
 // length allocates nothing.
 func (b *blockReader) unpackUnsized(s *stream, n int) {
 	const large = 1 << 20
-	src := s.peekUpTo(min(lz4.Bound(n), large))
-	for n > large && s.err == nil {
-		_, err := lz4.Measure(src, n)
-		if err == lz4.ErrShort && int64(len(src)) < min(lz4.Bound(n), s.left()) {
-			src = s.peekUpTo(2 * int64(len(src)))
-			continue
-		}
-		if err != nil {
-			s.fail("a block does not decompress to %d bytes: %v", n, err)
-		}
-		break
+	var src []byte
+	if n > large {
+		src, _ = b.measure(s, n)
+	} else {
+		src = s.peekUpTo(lz4.Bound(n))
 	}
 	if s.err != nil || !b.reserve(s, 0, n, len(src), lz4.MaxRatio) {
 		return
@@ -221,6 +220,26 @@ func (b *blockReader) unpackUnsized(s *stream, n int) {
 		return
 	}
 	s.skip(int64(used))
+}
+
+// measure returns the LZ4 block of n decompressed bytes that comes next, and
+// perhaps more, and how long it is. The window grows only as far as the block's
+// sequences go on.
+func (b *blockReader) measure(s *stream, n int) (src []byte, used int) {
+	for wanted := int64(firstWindow); ; wanted *= 2 {
+		src = s.peekUpTo(min(lz4.Bound(n), wanted))
+		if s.err != nil {
+			return nil, 0
+		}
+		used, err := lz4.Measure(src, n)
+		if err == nil {
+			return src, used
+		}
+		if err != lz4.ErrShort || int64(len(src)) >= min(lz4.Bound(n), s.left()) {
+			s.fail("a block does not decompress to %d bytes: %v", n, err)
+			return nil, 0
+		}
+	}
 }
 
 // reserve makes the scratch long enough for n bytes behind start, provided that

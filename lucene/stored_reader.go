@@ -41,6 +41,7 @@ type StoredReader struct {
 	footer    []byte // once it was read
 	confirmed bool
 	ended     bool
+	closed    bool
 }
 
 // storedFiles names the files that hold a segment's stored fields.
@@ -205,6 +206,9 @@ func (r *StoredReader) Values() ([]StoredValue, error) {
 	if r.in.err != nil {
 		return nil, r.in.err
 	}
+	if r.ended || r.doc < r.chunk.base || r.chunk.docs == 0 {
+		return nil, fault.New(fault.Bug, "values were asked for without a document")
+	}
 	fields := r.chunk.fields.at(r.doc - r.chunk.base)
 	data := r.body.bytes(r.in, r.at, r.length)
 	if r.in.err != nil {
@@ -280,13 +284,16 @@ func (r *StoredReader) BytesRead() int64 { return r.in.arrived() }
 // Err is what ended the pass, or nil.
 func (r *StoredReader) Err() error { return r.in.err }
 
-// Close ends the pass. It is needed after an error too.
+// Close ends the pass; it is needed after an error too, and may be repeated. Err,
+// Checksum and Confirmed keep their answers.
 func (r *StoredReader) Close() error {
-	if r.in == nil {
+	if r.in == nil || r.closed {
 		return nil
 	}
-	if z := r.body.blocks.zstd; z != nil {
-		z.close()
+	r.ended, r.closed = true, true
+	if r.body.blocks.zstd != nil {
+		r.body.blocks.zstd.close()
 	}
+	r.body, r.chunk, r.values = chunkBody{}, chunk{}, nil
 	return r.in.close()
 }

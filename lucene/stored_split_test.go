@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -29,18 +30,22 @@ func documentDigests(t testing.TB, seg *Segment, from, to int) ([]uint64, *Store
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sum maphash.Hash
-		sum.SetSeed(seed)
-		for _, v := range values {
-			maphash.WriteComparable(&sum, [4]uint64{uint64(v.Field), uint64(v.Kind), v.Bits, uint64(len(v.Bytes))})
-			sum.Write(v.Bytes)
-		}
-		digests = append(digests, sum.Sum64())
+		digests = append(digests, valuesDigest(values))
 	}
 	if r.Err() != nil || len(digests) != to-from {
 		t.Fatalf("[%d, %d): %d documents, %v", from, to, len(digests), r.Err())
 	}
 	return digests, r
+}
+
+func valuesDigest(values []StoredValue) uint64 {
+	var sum maphash.Hash
+	sum.SetSeed(seed)
+	for _, v := range values {
+		maphash.WriteComparable(&sum, [4]uint64{uint64(v.Field), uint64(v.Kind), v.Bits, uint64(len(v.Bytes))})
+		sum.Write(v.Bytes)
+	}
+	return sum.Sum64()
 }
 
 func TestAPartHasTheDocumentsOfTheWhole(t *testing.T) {
@@ -105,4 +110,51 @@ func manySegments(t testing.TB) []*Segment {
 		t.Fatal("no segments")
 	}
 	return segments
+}
+
+func TestDocumentsThatNobodyAsksForArePassedOver(t *testing.T) {
+	for _, seg := range manySegments(t) {
+		whole, _ := documentDigests(t, seg, 0, seg.MaxDoc)
+		for _, step := range []int{3, 40, 350} {
+			r, err := seg.OpenStored(context.Background(), 0, seg.MaxDoc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r.Next() {
+				if r.Doc()%step != 1 {
+					continue
+				}
+				values, err := r.Values()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if valuesDigest(values) != whole[r.Doc()] {
+					t.Fatalf("%s: document %d differs when only each %dth is read", seg.Name, r.Doc(), step)
+				}
+			}
+			if r.Err() != nil || r.Confirmed() != r.HasChecksum() {
+				t.Fatalf("%s: confirmed %v, %v", seg.Name, r.Confirmed(), r.Err())
+			}
+			if _, err := r.Values(); !fault.Is(err, fault.Bug) {
+				t.Fatalf("values behind the end: %v", err)
+			}
+			if r.Close() != nil || r.Close() != nil || r.Next() || r.Confirmed() != r.HasChecksum() {
+				t.Fatal("closing twice changes something")
+			}
+		}
+	}
+}
+
+func TestMemoryFollowsTheLargestDocument(t *testing.T) {
+	const largest, allowed = 1_200_000, 8 << 20
+	for _, folder := range []string{"lucene-4.1.0", "lucene-5.5.5-high", "lucene-9.12.0", "lucene-9.12.0-high"} {
+		seg := testSegments(t, filepath.Join("testdata/stored", folder))[0]
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		documentDigests(t, seg, 0, seg.MaxDoc)
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 3*largest+allowed {
+			t.Errorf("%s: %d bytes were allocated", folder, grown)
+		}
+	}
 }

@@ -191,7 +191,9 @@ func (s *stream) vlong() int64 {
 	return 0
 }
 
+// close lets go of the file and the window.
 func (s *stream) close() error {
+	s.buf = nil
 	if err := s.body.Close(); err != nil {
 		return fmt.Errorf("file %s: %w", s.name, err)
 	}

@@ -20,33 +20,26 @@ func (z *Decoder) fast() (end bool, err error) {
 	}
 	sourceEnd, outputEnd := len(src)-fastSource, z.end-fastOutput
 	literals, distances := &z.literals, &z.distances
-	bits |= binary.LittleEndian.Uint64(src[s:]) << (n & 63)
-	s += int((63 - n) >> 3)
-	n |= 56
+	bits, n, s = refilled(bits, n, src, s)
 	e := literals[bits&(1<<literalBits-1)]
 	for s <= sourceEnd && d <= outputEnd {
 		// 56 bits are there: three literals of the first table, or two of them and a
 		// length, take at most 42.
 		if e&literal != 0 {
-			bits >>= e & 63
-			n -= uint(e & 63)
+			bits, n = bits>>(e&63), n-uint(e&63)
 			dst[d] = byte(e >> 16)
 			d++
 			e = literals[bits&(1<<literalBits-1)]
 			if e&literal != 0 {
-				bits >>= e & 63
-				n -= uint(e & 63)
+				bits, n = bits>>(e&63), n-uint(e&63)
 				dst[d] = byte(e >> 16)
 				d++
 				e = literals[bits&(1<<literalBits-1)]
 				if e&literal != 0 {
-					bits >>= e & 63
-					n -= uint(e & 63)
+					bits, n = bits>>(e&63), n-uint(e&63)
 					dst[d] = byte(e >> 16)
 					d++
-					bits |= binary.LittleEndian.Uint64(src[s:]) << (n & 63)
-					s += int((63 - n) >> 3)
-					n |= 56
+					bits, n, s = refilled(bits, n, src, s)
 					e = literals[bits&(1<<literalBits-1)]
 					continue
 				}
@@ -54,19 +47,15 @@ func (z *Decoder) fast() (end bool, err error) {
 		}
 		if e&special != 0 {
 			if e&second == second {
-				bits >>= e & 63
-				n -= uint(e & 63)
+				bits, n = bits>>(e&63), n-uint(e&63)
 				e = literals[uint(e>>16&0x7fff)+uint(bits)&(1<<(e>>8&15)-1)]
 			}
 			if e&(literal|special) != 0 {
-				bits >>= e & 63
-				n -= uint(e & 63)
+				bits, n = bits>>(e&63), n-uint(e&63)
 				if e&literal != 0 {
 					dst[d] = byte(e >> 16)
 					d++
-					bits |= binary.LittleEndian.Uint64(src[s:]) << (n & 63)
-					s += int((63 - n) >> 3)
-					n |= 56
+					bits, n, s = refilled(bits, n, src, s)
 					e = literals[bits&(1<<literalBits-1)]
 					continue
 				}
@@ -78,18 +67,14 @@ func (z *Decoder) fast() (end bool, err error) {
 			}
 		}
 		length := e.value(bits)
-		bits >>= e & 63
-		n -= uint(e & 63)
+		bits, n = bits>>(e&63), n-uint(e&63)
 		if n < 28 {
-			bits |= binary.LittleEndian.Uint64(src[s:]) << (n & 63)
-			s += int((63 - n) >> 3)
-			n |= 56
+			bits, n, s = refilled(bits, n, src, s)
 		}
 		e = distances[bits&(1<<distanceBits-1)]
 		if e&special != 0 {
 			if e&second == second {
-				bits >>= e & 63
-				n -= uint(e & 63)
+				bits, n = bits>>(e&63), n-uint(e&63)
 				e = distances[uint(e>>16&0x7fff)+uint(bits)&(1<<(e>>8&15)-1)]
 			}
 			if e&special != 0 {
@@ -103,11 +88,8 @@ func (z *Decoder) fast() (end bool, err error) {
 			end, err = true, ErrCorrupt
 			break
 		}
-		bits >>= e & 63
-		n -= uint(e & 63)
-		bits |= binary.LittleEndian.Uint64(src[s:]) << (n & 63)
-		s += int((63 - n) >> 3)
-		n |= 56
+		bits, n = bits>>(e&63), n-uint(e&63)
+		bits, n, s = refilled(bits, n, src, s)
 		e = literals[bits&(1<<literalBits-1)]
 		if distance >= 8 {
 			to, back := (*[24]byte)(dst[d:]), (*[24]byte)(dst[from:])
@@ -118,9 +100,7 @@ func (z *Decoder) fast() (end bool, err error) {
 				*(*[8]byte)(dst[d+i:]) = *(*[8]byte)(dst[from+i:])
 			}
 		} else {
-			for i := range length {
-				dst[d+i] = dst[from+i]
-			}
+			repeat(dst, d, from, length)
 		}
 		d += length
 	}
@@ -129,6 +109,19 @@ func (z *Decoder) fast() (end bool, err error) {
 	n &= 7
 	z.d, z.s, z.bits, z.n = d, s, bits&(1<<n-1), n
 	return end, err
+}
+
+// refilled takes bytes of src, at least eight of which are left, until bits has 56
+// or more.
+func refilled(bits uint64, n uint, src []byte, s int) (uint64, uint, int) {
+	return bits | binary.LittleEndian.Uint64(src[s:])<<(n&63), n | 56, s + int((63-n)>>3)
+}
+
+// repeat copies length bytes from from to d, one after the other.
+func repeat(dst []byte, d, from, length int) {
+	for i := range length {
+		dst[d+i] = dst[from+i]
+	}
 }
 
 // careful decodes symbols to the end of the block, and asks before each step
@@ -167,10 +160,8 @@ func (z *Decoder) careful() error {
 		if length > z.end-z.d {
 			return ErrLong
 		}
-		for range length {
-			z.dst[z.d] = z.dst[z.d-distance]
-			z.d++
-		}
+		repeat(z.dst, z.d, z.d-distance, length)
+		z.d += length
 	}
 }
 
