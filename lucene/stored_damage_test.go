@@ -84,7 +84,7 @@ func drain(files storedFiles, from, to int) (docs int, err error) {
 func TestEveryFlippedByteIsFound(t *testing.T) {
 	for _, files := range storedCopies(t) {
 		whole := files.dir.(memory)[files.data]
-		for at := 0; at < len(whole); at += 1 + len(whole)/300 {
+		for at := 0; at < len(whole); at += 1 + len(whole)/80 {
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= 1 << (at % 8)
 			files.dir = memory{files.data: damaged, files.index: files.dir.(memory)[files.index], files.meta: files.dir.(memory)[files.meta]}

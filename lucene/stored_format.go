@@ -93,7 +93,7 @@ func unknownStored(codec string) error {
 	}
 	if codec == "Lucene40StoredFieldsData" {
 		return fault.WithNext(
-			fault.New(fault.Refused, "the stored fields were written by Lucene 4.0 (codec %s), which no Elasticsearch release used", codec),
+			fault.New(fault.Refused, "the stored fields were written by Lucene 4.0 (codec %s); only 4.1 and later are read", codec),
 			"upgrade the index with Elasticsearch 1.x and take a new snapshot")
 	}
 	return fault.New(fault.Refused, "the stored fields have the unknown codec %q", codec)
