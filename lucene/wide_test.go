@@ -30,8 +30,8 @@ var wideColumns = map[string]func(doc int) (int64, bool){
 	"run": func(doc int) (int64, bool) {
 		return int64(doc % 2), doc >= 65536 && doc < 131072 || doc == 150001 || doc == 199999
 	},
-	// Few documents, ascending values.
-	"rare": func(doc int) (int64, bool) { return int64(doc), doc%300 == 7 },
+	// Few documents, at uneven distances, ascending values.
+	"rare": func(doc int) (int64, bool) { return int64(doc), doc%300 == doc/300*doc/300%250 },
 }
 
 func openWide(t *testing.T, folder string) (noted, *Segment, []string) {
