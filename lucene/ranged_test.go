@@ -19,7 +19,7 @@ func withLongFiles(t testing.TB, window int64) {
 }
 
 func TestLongFilesGiveTheSameColumns(t *testing.T) {
-	for _, window := range []int64{1, 3, 64, 4096} {
+	for _, window := range []int64{3, 1000} {
 		withLongFiles(t, window)
 		TestColumnsHoldTheVersionsThatTheServerTold(t)
 		TestSegmentsHaveTheDocumentsThatTheServerCounted(t)
