@@ -115,6 +115,9 @@ func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 		}
 	}
 	loaded = slices.DeleteFunc(loaded, func(idx *snapshot.Index) bool { return idx == nil })
+	if err := refuseElsewhere(loaded); err != nil {
+		return nil, err
+	}
 	if !d.req.IDsOnly && !d.req.UseRecoverySource {
 		if err := refuseSynthetic(loaded); err != nil {
 			return nil, err

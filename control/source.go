@@ -12,6 +12,27 @@ import (
 	"github.com/reshelve/reshelve/snapshot"
 )
 
+// refuseElsewhere refuses indices whose documents are not in the repository, and
+// names them all.
+func refuseElsewhere(indices []*snapshot.Index) error {
+	var refused, next []string
+	for _, idx := range indices {
+		err := idx.Elsewhere()
+		if err == nil {
+			continue
+		}
+		refused = append(refused, err.Error())
+		if n := fault.Next(err); !slices.Contains(next, n) {
+			next = append(next, n)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Refused, "%s", strings.Join(refused, "; "))
+	return fault.WithNext(err, "%s, or choose other indices with --index", strings.Join(next, "; "))
+}
+
 // refuseSynthetic refuses indices whose sources are not stored, and names the
 // fields that are.
 func refuseSynthetic(indices []*snapshot.Index) error {

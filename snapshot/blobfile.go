@@ -1,14 +1,15 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io"
 
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/xcontent"
 )
 
 // The wrapper of a metadata file is that of a Lucene file: see ChecksumBlobStoreFormat
@@ -44,46 +45,70 @@ func readBlob(ctx context.Context, b Bucket, key string) ([]byte, error) {
 // rules. The empty codec stands for the plain JSON of 1.x. A missing file is
 // fault.NotFound.
 func (r *Repository) readMetadata(ctx context.Context, key, codec string, out any) error {
+	_, err := r.readPacked(ctx, key, codec, out)
+	return err
+}
+
+// readPacked is readMetadata of a file with parts that are compressed again; the
+// result expands them.
+func (r *Repository) readPacked(ctx context.Context, key, codec string, out any) (*expander, error) {
 	data, err := readBlob(ctx, r.bucket, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return fault.At(decodeMetadata(data, codec, out), key)
+	e, err := decodeMetadata(data, codec, out)
+	return e, fault.At(err, key)
 }
 
 // decodeMetadata decodes the bytes of one metadata file into out.
-func decodeMetadata(data []byte, codec string, out any) (err error) {
+func decodeMetadata(data []byte, codec string, out any) (e *expander, err error) {
+	e = newExpander(data)
 	if codec != "" {
 		if data, err = unwrap(data, codec); err != nil {
-			return err
+			return e, err
 		}
 	}
-	if data, err = plainJSON(data); err != nil {
-		return err
+	if data, err = e.json(data); err != nil {
+		return e, err
 	}
-	return decodeJSON(data, out)
-}
-
-// plainJSON undoes compression and turns any x-content into JSON.
-func plainJSON(data []byte) ([]byte, error) {
-	plain, err := xcontent.Expand(data)
-	if err != nil {
-		return nil, fault.Wrap(fault.Corrupt, err)
-	}
-	if xcontent.Sniff(plain) == xcontent.JSON {
-		return plain, nil
-	}
-	out, err := xcontent.ToJSON(nil, plain)
-	return out, fault.Wrap(fault.Corrupt, err)
+	return e, decodeJSON(data, out)
 }
 
 // decodeJSON decodes one JSON value. Unknown keys are ignored: every release
 // adds some. Known ones must have the type that is expected.
 func decodeJSON(data []byte, out any) error {
-	if err := json.Unmarshal(data, out); err != nil {
-		return fault.New(fault.Corrupt, "cannot be understood: %w", err)
+	return understood(json.Unmarshal(data, out))
+}
+
+// understood makes damage of an error of encoding/json; an error of ours that came
+// through it is kept.
+func understood(err error) error {
+	var ours *fault.Error
+	if err == nil || errors.As(err, &ours) {
+		return err
 	}
-	return nil
+	return fault.New(fault.Corrupt, "cannot be understood: %w", err)
+}
+
+// eachElement calls take with the elements of a JSON array, one after the other, so
+// that an array of very many that are worth nothing takes no memory.
+func eachElement(data []byte, take func(json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fault.New(fault.Corrupt, "cannot be understood: %.20s… is no array", data)
+	}
+	for d.More() {
+		var element json.RawMessage
+		err := d.Decode(&element)
+		if err == nil {
+			err = take(element)
+		}
+		if err != nil {
+			return understood(err)
+		}
+	}
+	_, err := d.Token()
+	return understood(err)
 }
 
 // unwrap checks the wrapper of a metadata file and returns its payload.

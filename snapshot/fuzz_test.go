@@ -26,7 +26,7 @@ func seedPayloads(f *testing.F, codec, pattern string) {
 			}
 			added++
 			f.Add(data)
-			if text, notText := plainJSON(data); notText == nil && len(text) < 2000 {
+			if text, notText := newExpander(data).json(data); notText == nil && len(text) < 2000 {
 				f.Add(text) // which mutations break less often than SMILE
 			}
 			return err
@@ -66,7 +66,7 @@ func FuzzSnapshotFile(f *testing.F) {
 		var file struct {
 			Snapshot *snapFile `json:"snapshot"`
 		}
-		if decodeMetadata(wrap(codecSnapshot, payload), codecSnapshot, &file) != nil || file.Snapshot == nil {
+		if _, err := decodeMetadata(wrap(codecSnapshot, payload), codecSnapshot, &file); err != nil || file.Snapshot == nil {
 			return
 		}
 		s := &Snapshot{repo: &Repository{Generation: -1, root: &root{}}, layout: layout{id: "x"}}
@@ -87,7 +87,7 @@ func FuzzManifest(f *testing.F) {
 	seedPayloads(f, "", "snapshot-*")
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var m manifest
-		if decodeMetadata(wrap(codecSnapshot, payload), codecSnapshot, &m) != nil {
+		if _, err := decodeMetadata(wrap(codecSnapshot, payload), codecSnapshot, &m); err != nil {
 			return
 		}
 		sh := &Shard{Path: "p"}
@@ -127,7 +127,8 @@ func FuzzIndexMeta(f *testing.F) {
 	seedPayloads(f, codecIndex, "meta-*.dat")
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var file map[string]indexFile
-		if decodeMetadata(wrap(codecIndex, payload), codecIndex, &file) != nil {
+		e, err := decodeMetadata(wrap(codecIndex, payload), codecIndex, &file)
+		if err != nil {
 			return
 		}
 		for name, meta := range file {
@@ -135,13 +136,13 @@ func FuzzIndexMeta(f *testing.F) {
 			if json.Unmarshal(meta.Mappings, new([]any)) == nil {
 				i.snapshot.version = 6_08_23_99 // which knows types
 			}
-			if i.fill(&meta) != nil {
+			if i.fill(&meta, e) != nil {
 				continue
 			}
 			i.Synthetic()
 			i.SourceDisabled()
 			i.SourceFiltered()
-			i.elsewhere()
+			i.Elsewhere()
 			if i.Shards < 1 || i.Shards > maxShards || !json.Valid(i.Mappings) || !json.Valid(i.Aliases) {
 				t.Errorf("accepted: %d shards, mappings %s, aliases %s", i.Shards, i.Mappings, i.Aliases)
 			}

@@ -39,7 +39,7 @@ func (s *Snapshot) Global(ctx context.Context) (*Global, error) {
 	var file struct {
 		Meta *globalFile `json:"meta-data"`
 	}
-	err := s.repo.readMetadata(ctx, key, s.layout.codec(codecGlobal), &file)
+	e, err := s.repo.readPacked(ctx, key, s.layout.codec(codecGlobal), &file)
 	if fault.Is(err, fault.NotFound) && !s.GlobalState {
 		return &Global{}, nil
 	}
@@ -57,30 +57,30 @@ func (s *Snapshot) Global(ctx context.Context) (*Global, error) {
 		Settings:            file.Meta.Settings,
 		Ingest:              file.Meta.Ingest,
 	}
-	g.Templates, err = parseTemplates(file.Meta.Templates, s.version.typed())
+	g.Templates, err = e.templates(file.Meta.Templates, s.version.typed())
 	for _, part := range []*json.RawMessage{&g.ComposableTemplates, &g.ComponentTemplates} {
 		if err == nil {
-			*part, err = parseNewTemplates(*part)
+			*part, err = e.newTemplates(*part)
 		}
 	}
 	return g, fault.At(err, key)
 }
 
-// parseTemplates makes objects of the mappings and aliases of legacy templates.
+// templates makes objects of the mappings and aliases of legacy templates.
 // Typed tells whether mappings have types.
-func parseTemplates(data json.RawMessage, typed bool) (json.RawMessage, error) {
+func (e *expander) templates(data json.RawMessage, typed bool) (json.RawMessage, error) {
 	templates, err := namedObjects(data)
 	if templates == nil || err != nil {
 		return nil, err
 	}
 	for name, template := range templates {
-		mappings, err := parseMappings(template["mappings"])
+		mappings, err := e.mappings(template["mappings"])
 		template["mappings"] = mappings[onlyType]
 		if err == nil && (typed || len(mappings) != 1 || mappings[onlyType] == nil) {
 			template["mappings"], err = json.Marshal(mappings)
 		}
 		if err == nil {
-			template["aliases"], err = parseAliases(template["aliases"])
+			template["aliases"], err = e.aliases(template["aliases"])
 		}
 		if err != nil {
 			return nil, fault.At(err, "template "+name)
@@ -89,9 +89,9 @@ func parseTemplates(data json.RawMessage, typed bool) (json.RawMessage, error) {
 	return json.Marshal(templates)
 }
 
-// parseNewTemplates makes objects of the mappings of composable and component
+// newTemplates makes objects of the mappings of composable and component
 // templates.
-func parseNewTemplates(data json.RawMessage) (json.RawMessage, error) {
+func (e *expander) newTemplates(data json.RawMessage) (json.RawMessage, error) {
 	templates, err := namedObjects(data)
 	if templates == nil || err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func parseNewTemplates(data json.RawMessage) (json.RawMessage, error) {
 		var inner map[string]json.RawMessage
 		err := decodeJSON(template["template"], &inner)
 		if mappings, ok := inner["mappings"]; ok && err == nil {
-			inner["mappings"], err = compressedJSON(mappings)
+			inner["mappings"], err = e.compressed(mappings)
 		}
 		if err == nil && inner != nil {
 			template["template"], err = json.Marshal(inner)

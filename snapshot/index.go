@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"sort"
@@ -41,7 +40,8 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 		return nil, err
 	}
 	var file map[string]indexFile
-	if err := s.repo.readMetadata(ctx, key, s.layout.codec(codecIndex), &file); err != nil {
+	e, err := s.repo.readPacked(ctx, key, s.layout.codec(codecIndex), &file)
+	if err != nil {
 		if fault.Is(err, fault.NotFound) && s.State != Success {
 			return nil, fault.New(fault.NotFound, "index %s: is not in snapshot %q, whose state is %s", name, s.Name, s.State)
 		}
@@ -51,7 +51,7 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	if !ok || len(file) != 1 {
 		return nil, fault.At(fault.New(fault.Corrupt, "does not hold the metadata of index %q alone", name), key)
 	}
-	if err := i.fill(&meta); err != nil {
+	if err := i.fill(&meta, e); err != nil {
 		return nil, fault.At(err, key)
 	}
 	if identifier != "" && i.UUID != "" && !strings.HasPrefix(identifier, i.UUID+"-") {
@@ -74,8 +74,8 @@ func (s *Snapshot) indexMetadataKey(i *Index) (key, identifier string, err error
 	return i.folder + "/meta-" + blob + ".dat", identifier, nil
 }
 
-// fill takes what the file says.
-func (i *Index) fill(f *indexFile) (err error) {
+// fill takes what the file says; e expands its parts.
+func (i *Index) fill(f *indexFile, e *expander) (err error) {
 	i.Open = f.State != "close"
 	if i.Setting, err = flatten(f.Settings); err != nil {
 		return fault.At(err, "settings")
@@ -98,7 +98,7 @@ func (i *Index) fill(f *indexFile) (err error) {
 	}
 	i.created = versionID(id)
 	i.Created = i.created.String()
-	byType, err := parseMappings(f.Mappings)
+	byType, err := e.mappings(f.Mappings)
 	if err == nil {
 		if i.SourceOnly() {
 			byType = originalMappings(byType)
@@ -109,7 +109,7 @@ func (i *Index) fill(f *indexFile) (err error) {
 		return fault.At(err, "mappings")
 	}
 	i.source = i.judgeSource(byType)
-	i.Aliases, err = parseAliases(f.Aliases)
+	i.Aliases, err = e.aliases(f.Aliases)
 	return fault.At(err, "aliases")
 }
 
@@ -151,47 +151,6 @@ func (i *Index) fillTypes(byType map[string]json.RawMessage) (err error) {
 	i.Mappings = json.RawMessage("{}")
 	for _, mapping := range byType {
 		i.Mappings = mapping
-	}
-	return nil
-}
-
-// flatten makes dotted keys of settings that may be nested, flat or mixed.
-// Lists keep their JSON text.
-func flatten(data json.RawMessage) (map[string]string, error) {
-	flat := map[string]string{}
-	if len(data) == 0 {
-		return flat, nil
-	}
-	var tree map[string]any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&tree); err != nil {
-		return nil, fault.New(fault.Corrupt, "cannot be understood: %w", err)
-	}
-	return flat, flattenInto(flat, "", tree)
-}
-
-func flattenInto(flat map[string]string, prefix string, tree map[string]any) error {
-	for key, value := range tree {
-		key = prefix + key
-		if _, twice := flat[key]; twice {
-			return fault.New(fault.Corrupt, "%s is set twice", key)
-		}
-		switch value := value.(type) {
-		case map[string]any:
-			if err := flattenInto(flat, key+".", value); err != nil {
-				return err
-			}
-		case string:
-			flat[key] = value
-		case nil: // reset to its default
-		default:
-			text, err := json.Marshal(value)
-			if err != nil {
-				return err
-			}
-			flat[key] = string(text)
-		}
 	}
 	return nil
 }

@@ -86,8 +86,12 @@ func compareIndex(t *testing.T, i *Index, want served) {
 	for key, value := range i.Setting {
 		got[key] = value
 	}
-	wantSettings := map[string]string{}
-	if err := flattenInto(wantSettings, "", want.Settings[i.Name].Settings); err != nil {
+	text, err := json.Marshal(want.Settings[i.Name].Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSettings, err := flatten(text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if i.SourceOnly() { // which the repository adds

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"sort"
 	"strconv"
@@ -14,8 +15,28 @@ import (
 // BlobStoreIndexShardSnapshot of Elasticsearch 7.10. Its own counts and sizes
 // are of what this snapshot added, and so are not used.
 type manifest struct {
-	Name  string         `json:"name"` // of the snapshot
-	Files []manifestFile `json:"files"`
+	Name  string   `json:"name"` // of the snapshot
+	Files fileList `json:"files"`
+}
+
+// fileList are the files of a manifest, each checked as it is read.
+type fileList []File
+
+// UnmarshalJSON reads an array of manifestFile.
+func (l *fileList) UnmarshalJSON(data []byte) error {
+	*l = nil
+	if string(data) == "null" {
+		return nil
+	}
+	return eachElement(data, func(element json.RawMessage) error {
+		var m manifestFile
+		if err := decodeJSON(element, &m); err != nil {
+			return err
+		}
+		file, err := m.file()
+		*l = append(*l, file)
+		return fault.At(err, "file "+strconv.Quote(m.PhysicalName))
+	})
 }
 
 // manifestFile is one file in a manifest.
@@ -39,14 +60,7 @@ const (
 
 // fill makes the shard's files of a manifest.
 func (sh *Shard) fill(m *manifest) error {
-	sh.Files = make([]File, 0, len(m.Files))
-	for _, f := range m.Files {
-		file, err := f.file()
-		if err != nil {
-			return fault.At(err, "file "+strconv.Quote(f.PhysicalName))
-		}
-		sh.Files = append(sh.Files, file)
-	}
+	sh.Files = m.Files
 	sort.Slice(sh.Files, func(i, j int) bool { return sh.Files[i].Name < sh.Files[j].Name })
 	sh.byName = make(map[string]*File, len(sh.Files))
 	for i := range sh.Files {
@@ -108,7 +122,7 @@ func (m *manifestFile) content(f *File) error {
 	n := int64(len(m.MetaHash))
 	switch {
 	case n == f.Length && (n > 0 || f.Virtual):
-		f.Content = append([]byte{}, m.MetaHash...)
+		f.Content = append([]byte{}, m.MetaHash...) // never nil
 	case f.Virtual:
 		return fault.New(fault.Corrupt, "has %d bytes, but the manifest that holds it has %d", f.Length, n)
 	case n == 0 || n == hashedPrefix && n < f.Length:

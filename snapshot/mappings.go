@@ -14,41 +14,48 @@ const defaultMapping = "_default_"
 // onlyType is the type that mappings without types are stored under.
 const onlyType = "_doc"
 
-// parseMappings reads the mappings of an index or template: an array with one
+// mappings reads the mappings of an index or template: an array with one
 // element for each type (1.x to today), each an object {TYPE: mapping} or the
 // compressed bytes of one, which arrive here as base64; or one object with all.
-func parseMappings(data json.RawMessage) (map[string]json.RawMessage, error) {
+func (e *expander) mappings(data json.RawMessage) (map[string]json.RawMessage, error) {
 	byType := map[string]json.RawMessage{}
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "null" {
 		return byType, nil
 	}
-	elements := []json.RawMessage{data}
+	add := func(element json.RawMessage) error { return e.addMappings(byType, element) }
+	var err error
 	if data[0] == '[' {
-		if err := decodeJSON(data, &elements); err != nil {
-			return nil, err
-		}
+		err = eachElement(data, add)
+	} else {
+		err = add(data)
 	}
-	for _, element := range elements {
-		plain, err := compressedJSON(element)
-		if err != nil {
-			return nil, err
-		}
-		var types map[string]json.RawMessage
-		if err := decodeJSON(plain, &types); err != nil {
-			return nil, err
-		}
-		for name, mapping := range types {
-			if _, twice := byType[name]; twice {
-				return nil, fault.New(fault.Corrupt, "type %q is there twice", name)
-			}
-			if mapping, err = compressedJSON(mapping); err != nil {
-				return nil, fault.At(err, "type "+name)
-			}
-			byType[name] = mapping
-		}
+	if err != nil {
+		return nil, err
 	}
 	return byType, nil
+}
+
+// addMappings adds the mappings of one element.
+func (e *expander) addMappings(byType map[string]json.RawMessage, element json.RawMessage) error {
+	plain, err := e.compressed(element)
+	if err != nil {
+		return err
+	}
+	var types map[string]json.RawMessage
+	if err := decodeJSON(plain, &types); err != nil {
+		return err
+	}
+	for name, mapping := range types {
+		if _, twice := byType[name]; twice {
+			return fault.New(fault.Corrupt, "type %q is there twice", name)
+		}
+		if mapping, err = e.compressed(mapping); err != nil {
+			return fault.At(err, "type "+name)
+		}
+		byType[name] = mapping
+	}
+	return nil
 }
 
 // originalMappings are the mappings that a source-only snapshot keeps below _meta,
@@ -67,9 +74,9 @@ func originalMappings(byType map[string]json.RawMessage) map[string]json.RawMess
 	return original
 }
 
-// compressedJSON returns the JSON of a value that is either that JSON or, as a
+// compressed returns the JSON of a value that is either that JSON or, as a
 // base64 string, compressed x-content (CompressedXContent of the servers).
-func compressedJSON(value json.RawMessage) (json.RawMessage, error) {
+func (e *expander) compressed(value json.RawMessage) (json.RawMessage, error) {
 	if len(value) == 0 || value[0] != '"' {
 		return value, nil
 	}
@@ -81,7 +88,7 @@ func compressedJSON(value json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fault.New(fault.Corrupt, "is neither an object nor compressed: %w", err)
 	}
-	plain, err := plainJSON(packed)
+	plain, err := e.json(packed)
 	if err != nil {
 		return nil, err
 	}
@@ -91,33 +98,41 @@ func compressedJSON(value json.RawMessage) (json.RawMessage, error) {
 	return bytes.TrimSpace(plain), nil
 }
 
-// parseAliases reads aliases by name, whose filters may be compressed; up to 1.x
+// aliases reads aliases by name, whose filters may be compressed; up to 1.x
 // they may also come as an array of such objects.
-func parseAliases(data json.RawMessage) (json.RawMessage, error) {
+func (e *expander) aliases(data json.RawMessage) (json.RawMessage, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "null" {
 		return json.RawMessage("{}"), nil
 	}
-	elements := []map[string]map[string]json.RawMessage{nil}
+	all := map[string]map[string]json.RawMessage{}
+	add := func(element json.RawMessage) error { return e.addAliases(all, element) }
 	var err error
 	if data[0] == '[' {
-		err = decodeJSON(data, &elements)
+		err = eachElement(data, add)
 	} else {
-		err = decodeJSON(data, &elements[0])
+		err = add(data)
 	}
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]map[string]json.RawMessage{}
-	for _, element := range elements {
-		for name, alias := range element {
-			if filter, ok := alias["filter"]; ok {
-				if alias["filter"], err = compressedJSON(filter); err != nil {
-					return nil, fault.At(err, name, "filter")
-				}
-			}
-			all[name] = alias
-		}
-	}
 	return json.Marshal(all)
+}
+
+// addAliases adds the aliases of one element.
+func (e *expander) addAliases(all map[string]map[string]json.RawMessage, element json.RawMessage) error {
+	var aliases map[string]map[string]json.RawMessage
+	if err := decodeJSON(element, &aliases); err != nil {
+		return err
+	}
+	for name, alias := range aliases {
+		if filter, ok := alias["filter"]; ok {
+			var err error
+			if alias["filter"], err = e.compressed(filter); err != nil {
+				return fault.At(err, name, "filter")
+			}
+		}
+		all[name] = alias
+	}
+	return nil
 }

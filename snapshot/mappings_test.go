@@ -37,7 +37,7 @@ func TestMappingsInAllTheirForms(t *testing.T) {
 		"null":                     {`null`, `{}`},
 		"no types":                 {`[]`, `{}`},
 	} {
-		byType, err := parseMappings(json.RawMessage(tc.data))
+		byType, err := newExpander([]byte(tc.data)).mappings(json.RawMessage(tc.data))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -53,7 +53,7 @@ func TestMappingsInAllTheirForms(t *testing.T) {
 		"compressed and cut":    packed(t, `{"a":{"b":"cccccccccccccccccccccccccccccccccccc"}}`)[:25] + `"`,
 		"a list within a list ": `[[]]`,
 	} {
-		if got, err := parseMappings(json.RawMessage(data)); !fault.Is(err, fault.Corrupt) {
+		if got, err := newExpander([]byte(data)).mappings(json.RawMessage(data)); !fault.Is(err, fault.Corrupt) {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestAliasesInAllTheirForms(t *testing.T) {
 		"compressed filter": {`{"a":{"filter":` + packed(t, `{"term":{"x":1}}`) + `}}`, `{"a":{"filter":{"term":{"x":1}}}}`},
 		"nothing":           {``, `{}`},
 	} {
-		got, err := parseAliases(json.RawMessage(tc.data))
+		got, err := newExpander([]byte(tc.data)).aliases(json.RawMessage(tc.data))
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s: %s, %v, want %s", name, got, err, tc.want)
 		}

@@ -82,7 +82,7 @@ func (m miniature) build() *mapBucket {
 		switch {
 		case strings.HasPrefix(key, "meta-"):
 			data = wrap(codecGlobal, data)
-		case strings.Contains(key, "snap-") && text[0] == '{':
+		case strings.Contains(key, "snap-") && (text[0] == '{' || strings.HasPrefix(text, "DFL")):
 			data = wrap(codecSnapshot, data)
 		case strings.Contains(key, "/meta-"):
 			data = wrap(codecIndex, data)

@@ -39,6 +39,7 @@ type Snapshot struct {
 	lookup  map[string]string    // index id → identifier of its metadata
 	indexOf map[string]rootIndex // by name
 	pinned  bool                 // OpenSearch: the data lie in a remote segment store
+	shallow bool                 // OpenSearch: those of indices in a remote store do
 }
 
 // Failure is one shard that a snapshot does not hold.

@@ -13,7 +13,7 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 	if n < 0 || n >= i.Shards {
 		return nil, fault.New(fault.NotFound, "index %s: no shard %d; its shards are 0 to %d", i.Name, n, i.Shards-1)
 	}
-	if err := i.elsewhere(); err != nil {
+	if err := i.Elsewhere(); err != nil {
 		return nil, err
 	}
 	if i.pathType == pathHashedPrefix && i.snapshot.repo.hashed.err != nil {
@@ -64,23 +64,35 @@ func (i *Index) shallow(what string) error {
 	return fault.WithNext(err, "restore it in that cluster, and snapshot into a repository whose remote_store_index_shallow_copy is false")
 }
 
-// elsewhere refuses an index whose files are not in this repository.
-func (i *Index) elsewhere() error {
-	if i.snapshot.pinned {
+// Elsewhere is fault.Refused when the documents of the index are not in this
+// repository, and says where they are: of a mounted searchable snapshot, and of a
+// shallow snapshot of an index in a remote store. Nil for any other index.
+func (i *Index) Elsewhere() error {
+	switch {
+	case i.snapshot.pinned:
 		return i.shallow("snapshot " + i.snapshot.Name + " has a pinned timestamp")
+	case i.snapshot.shallow && i.Setting["index.remote_store.enabled"] == "true":
+		return i.shallow("snapshot " + i.snapshot.Name + " has remote_store_index_shallow_copy, and the index is in a remote store")
 	}
 	switch store := i.Setting["index.store.type"]; store {
 	case "snapshot", "remote_snapshot":
-		source := i.Setting["index.store.snapshot.snapshot_name"]
-		if source == "" {
-			source = i.Setting["index.searchable_snapshot.snapshot_id.name"]
-		}
-		repo := i.Setting["index.store.snapshot.repository_name"]
-		if repo == "" {
-			repo = i.Setting["index.searchable_snapshot.repository"]
-		}
-		err := fault.New(fault.Refused, "index %s: a mounted searchable snapshot (index.store.type %s): its documents lie in snapshot %q of repository %q", i.Name, store, source, repo)
-		return fault.WithNext(err, "read that snapshot instead")
+		return i.mounted(store)
 	}
 	return nil
+}
+
+// mounted refuses an index that is a snapshot made searchable.
+func (i *Index) mounted(store string) error {
+	first := func(keys ...string) string {
+		for _, key := range keys {
+			if value := i.Setting[key]; value != "" {
+				return value
+			}
+		}
+		return ""
+	}
+	snapshot := first("index.store.snapshot.snapshot_name", "index.searchable_snapshot.snapshot_id.name")
+	repository := first("index.store.snapshot.repository_name", "index.searchable_snapshot.repository")
+	err := fault.New(fault.Refused, "index %s: a mounted searchable snapshot (index.store.type %s): its documents lie in snapshot %q of repository %q", i.Name, store, snapshot, repository)
+	return fault.WithNext(err, "read that snapshot instead")
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sort"
 	"time"
@@ -11,26 +12,73 @@ import (
 
 // snapFile is the file of one snapshot. Times are milliseconds since 1970.
 type snapFile struct {
-	Name        string    `json:"name"`
-	UUID        string    `json:"uuid"`
-	VersionID   versionID `json:"version_id"`
-	Indices     []string  `json:"indices"`
-	DataStreams []string  `json:"data_streams"`
-	State       string    `json:"state"`
-	Reason      string    `json:"reason"`
-	Global      *bool     `json:"include_global_state"` // from 6.2 on; before, as if true
-	Start       int64     `json:"start_time"`
-	End         int64     `json:"end_time"`
-	Total       int       `json:"total_shards"`
-	Successful  int       `json:"successful_shards"`
-	Failures    []struct {
-		Index  string `json:"index"`
-		Shard  int    `json:"shard_id"`
-		Reason string `json:"reason"`
-	} `json:"failures"`
+	Name        string      `json:"name"`
+	UUID        string      `json:"uuid"`
+	VersionID   versionID   `json:"version_id"`
+	Indices     nameList    `json:"indices"`
+	DataStreams []string    `json:"data_streams"`
+	State       string      `json:"state"`
+	Reason      string      `json:"reason"`
+	Global      *bool       `json:"include_global_state"` // from 6.2 on; before, as if true
+	Start       int64       `json:"start_time"`
+	End         int64       `json:"end_time"`
+	Total       int         `json:"total_shards"`
+	Successful  int         `json:"successful_shards"`
+	Failures    failureList `json:"failures"`
 	// PinnedTimestamp is set by OpenSearch in snapshots that only pin the state of
 	// a remote segment store.
 	PinnedTimestamp int64 `json:"pinned_timestamp"`
+	// Shallow is set by OpenSearch where shards of indices in a remote store are
+	// only pointed at.
+	Shallow bool `json:"remote_store_index_shallow_copy"`
+}
+
+// nameList are the names of a snapshot's indices.
+type nameList []string
+
+// UnmarshalJSON reads an array of texts, none of them empty.
+func (l *nameList) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	*l = nameList{}
+	return eachElement(data, func(element json.RawMessage) error {
+		var name string
+		if err := decodeJSON(element, &name); err != nil {
+			return err
+		}
+		if name == "" {
+			return fault.New(fault.Corrupt, "lists an index without a name")
+		}
+		*l = append(*l, name)
+		return nil
+	})
+}
+
+// failureList are the shards that a snapshot does not hold.
+type failureList []Failure
+
+// UnmarshalJSON reads an array of objects, which all name their index.
+func (l *failureList) UnmarshalJSON(data []byte) error {
+	*l = nil
+	if string(data) == "null" {
+		return nil
+	}
+	return eachElement(data, func(element json.RawMessage) error {
+		var f struct {
+			Index  string `json:"index"`
+			Shard  int    `json:"shard_id"`
+			Reason string `json:"reason"`
+		}
+		if err := decodeJSON(element, &f); err != nil {
+			return err
+		}
+		if f.Index == "" {
+			return fault.New(fault.Corrupt, "a failure names no index")
+		}
+		*l = append(*l, Failure(f))
+		return nil
+	})
 }
 
 // layout is how the files of one snapshot are named.
@@ -91,12 +139,32 @@ func (s State) String() string {
 func (r *Repository) load(ctx context.Context, entry rootSnapshot) (*Snapshot, error) {
 	s, err := r.loadAs(ctx, entry, layout{id: entry.blob()})
 	if fault.Is(err, fault.NotFound) && entry.blob() == entry.Name {
-		var old *Snapshot
-		if old, err = r.loadAs(ctx, entry, layout{id: entry.Name, plain: true}); err == nil {
-			return old, nil
+		if s, err = r.loadAs(ctx, entry, layout{id: entry.Name, plain: true}); err == nil {
+			return s, s.countShards(ctx)
 		}
 	}
 	return s, dangling(err, "the root file (generation %d) names snapshot %q, but %s is missing", r.Generation, entry.Name, layout{id: entry.blob()}.snapKey())
+}
+
+// countShards compares the shards of the listed indices with their promised
+// number. The files of 1.x have no checksum, and a damaged list of indices would
+// silently be a shorter one.
+func (s *Snapshot) countShards(ctx context.Context) error {
+	if s.State != Success && s.State != Partial {
+		return nil // a failed one counts none
+	}
+	shards := 0
+	for _, name := range s.Indices {
+		index, err := s.Index(ctx, name)
+		if err != nil {
+			return err
+		}
+		shards += index.Shards
+	}
+	if shards != s.ShardsTotal {
+		return fault.New(fault.Corrupt, "%s: promises %d shards, its indices have %d", s.layout.snapKey(), s.ShardsTotal, shards)
+	}
+	return nil
 }
 
 // loadIncompatible reads a snapshot that later servers set aside. It is whole
@@ -147,10 +215,8 @@ func (s *Snapshot) fill(f *snapFile) error {
 	sort.Strings(s.DataStreams)
 	s.GlobalState = f.Global == nil || *f.Global
 	s.ShardsTotal, s.ShardsOK = f.Total, f.Successful
-	for _, failure := range f.Failures {
-		s.Failures = append(s.Failures, Failure{Index: failure.Index, Shard: failure.Shard, Reason: failure.Reason})
-	}
-	s.pinned = f.PinnedTimestamp > 0
+	s.Failures = f.Failures
+	s.pinned, s.shallow = f.PinnedTimestamp > 0, f.Shallow
 	return nil
 }
 
@@ -171,6 +237,12 @@ func (s *Snapshot) compare(entry rootSnapshot, f *snapFile) error {
 	}
 	if entry.State != nil && *entry.State != s.State {
 		return fault.New(fault.Corrupt, "has the state %s; the root file says %s", s.State, *entry.State)
+	}
+	if f.Indices == nil {
+		return fault.New(fault.Corrupt, `has no key "indices"`)
+	}
+	if entry.Started > 0 && entry.Started != f.Start {
+		return fault.New(fault.Corrupt, "began at %d; the root file says %d", f.Start, entry.Started)
 	}
 	if f.Total < 0 || f.Successful < 0 || f.Successful > f.Total {
 		return fault.New(fault.Corrupt, "counts %d successful shards of %d", f.Successful, f.Total)

@@ -129,7 +129,8 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 	case len(doc.Source) > 0 && doc.Source[0] == '{':
 		return nil
 	}
-	plain, err := xcontent.Expand(doc.Source)
+	most := xcontent.Limit(len(doc.Source))
+	plain, err := xcontent.Expand(doc.Source, most)
 	if err != nil {
 		return fault.At(err, "_source")
 	}
@@ -137,7 +138,7 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 		doc.Source = plain
 		return nil
 	}
-	d.source, err = xcontent.ToJSON(d.source[:0], plain)
+	d.source, err = xcontent.ToJSON(d.source[:0], plain, most)
 	doc.Source = d.source
 	return fault.At(err, "_source")
 }

@@ -21,7 +21,7 @@ func indexOf(t *testing.T, created, settings, mapping string) *Index {
 		t.Fatal(err)
 	}
 	i := &Index{Name: "x", snapshot: &Snapshot{}}
-	if err := i.fill(&indexFile{State: "open", Settings: text, Mappings: json.RawMessage(`[{"_doc":` + mapping + `}]`)}); err != nil {
+	if err := i.fill(&indexFile{State: "open", Settings: text, Mappings: json.RawMessage(`[{"_doc":` + mapping + `}]`)}, newExpander(text)); err != nil {
 		t.Fatal(err)
 	}
 	return i

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
-
-	"github.com/reshelve/reshelve/xcontent"
 )
 
 // The rates are of JSON written; Compact, a pass over that JSON with the standard
@@ -20,7 +18,7 @@ func BenchmarkToJSON(b *testing.B) {
 			var dst []byte
 			for b.Loop() {
 				var err error
-				if dst, err = xcontent.ToJSON(dst[:0], data); err != nil {
+				if dst, err = toJSON(dst[:0], data); err != nil {
 					b.Fatal(err)
 				}
 			}

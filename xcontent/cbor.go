@@ -59,10 +59,11 @@ type cborReader struct {
 	data []byte
 	pos  int
 	out  []byte
+	most int    // how long out may become
 	join []byte // scratch for strings in pieces
 }
 
-func appendCBOR(dst, data []byte) ([]byte, error) {
+func appendCBOR(dst, data []byte, most int) ([]byte, error) {
 	if err := wellformed.Wellformed(data); err != nil {
 		var deep *cbor.MaxNestedLevelError
 		if errors.As(err, &deep) {
@@ -70,7 +71,7 @@ func appendCBOR(dst, data []byte) ([]byte, error) {
 		}
 		return dst, fault.New(fault.Corrupt, "%w", err)
 	}
-	r := cborReader{data: data, out: dst}
+	r := cborReader{data: data, out: dst, most: len(dst) + most}
 	if tag, err := r.tags(); err != nil {
 		return dst, err
 	} else if tag != noTag || r.major() != majorMap {
@@ -173,6 +174,9 @@ func (r *cborReader) container(opening, closing byte, element func() error) erro
 		if err := element(); err != nil {
 			return err
 		}
+		if len(r.out) > r.most {
+			return errTooLong
+		}
 	}
 	r.out = append(r.out, closing)
 	return nil
@@ -200,11 +204,9 @@ func (r *cborReader) member() error {
 // text writes a string of text (or, as a name, of bytes).
 func (r *cborReader) text() error {
 	at := r.pos
-	var ok bool
-	if r.out, ok = appendString(r.out, r.str()); !ok {
-		return corrupt(at, "a text is not UTF-8")
-	}
-	return nil
+	var err error
+	r.out, err = appendString(r.out, r.str(), r.most)
+	return wrongText(err, at)
 }
 
 // str reads a string of bytes or text, joining the pieces of an indefinite one.

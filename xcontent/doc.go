@@ -45,13 +45,13 @@
 //
 //  1. ToJSON without an error has appended one JSON object to dst (JSON input,
 //     which is not looked into, excepted); with an error it returns dst as it was.
-//  2. ToJSON of n bytes appends at most 1024·n bytes. Escapes and numbers stay far
-//     below by themselves; back references to long names are counted.
-//  3. Expand of n bytes returns at most 1032·n bytes (DEFLATE's own limit) + 1 MiB.
-//  4. Memory grows with bytes that were produced, never with a length that was
-//     only claimed (but for the window of a Zstandard frame, 8 MiB for a small one).
-//  5. Nesting deeper than 10,000 is refused: Go's own JSON decoder reads no more.
-//  6. No input makes a function of this package panic.
+//  2. Expand and ToJSON give no more bytes than their caller allows: as a rule the
+//     [Limit] of what is stored, for both steps together.
+//  3. Memory grows with bytes that were produced, never with a length that was
+//     only claimed (but for the window of a Zstandard frame, 8 MiB for a small one),
+//     and stops growing at a small multiple of that limit.
+//  4. Nesting deeper than 10,000 is refused: Go's own JSON decoder reads no more.
+//  5. No input makes a function of this package panic.
 //
 // Absent on purpose: a tree of values, writing SMILE, CBOR or YAML, validation of
 // JSON, CBOR's string references (tags 25 and 256: no server before 2023 reads

@@ -24,67 +24,62 @@ const (
 //   - "ZSTD\0": a Zstandard frame, metadata of OpenSearch repositories with
 //     compression_type zstd.
 //
-// Data that begins otherwise is returned as it is, the same slice. The output is
-// at most 1032 times as long as the input, which no DEFLATE or LZF data can
-// exceed, and 1 MiB, for the sake of small Zstandard frames; what exceeds it, ends
-// early, or goes on behind its end is fault.Corrupt. Safe for concurrent use.
-func Expand(data []byte) ([]byte, error) {
+// Data that begins otherwise is returned as it is, the same slice. What expands to
+// more than most bytes (usually Limit(len(data))) is fault.Refused, what ends early
+// or goes on behind its end fault.Corrupt. Safe for concurrent use.
+func Expand(data []byte, most int) ([]byte, error) {
 	switch {
 	case len(data) >= 3 && data[0] == 'Z' && data[1] == 'V' && data[2] <= lzfCompressed:
-		plain, err := expandLZF(data)
+		plain, err := expandLZF(data, most)
 		return plain, fault.At(err, "LZF")
 	case bytes.HasPrefix(data, []byte(deflateHeader)):
 		rest := bytes.NewReader(data[len(deflateHeader):])
-		plain, err := readAll(flate.NewReader(rest), len(data))
+		plain, err := readAll(flate.NewReader(rest), most)
 		if err == nil && rest.Len() > 0 {
 			plain, err = nil, corrupt(len(data)-rest.Len(), "%d bytes follow the compressed data", rest.Len())
 		}
 		return plain, fault.At(err, "DEFLATE")
 	case bytes.HasPrefix(data, []byte(zstdHeader)):
-		plain, err := expandZstd(data[len(zstdHeader):])
+		plain, err := expandZstd(data[len(zstdHeader):], most)
 		return plain, fault.At(err, "zstd")
 	}
 	return data, nil
 }
 
-// maxExpanded is the longest output of n compressed bytes: a DEFLATE match of 258
-// bytes takes two bits.
-func maxExpanded(n int) int64 { return int64(n)*1032 + 1<<20 }
-
-// readAll reads what r expands n bytes to.
-func readAll(r io.Reader, n int) ([]byte, error) {
-	plain, err := io.ReadAll(io.LimitReader(r, maxExpanded(n)+1))
+// readAll reads r to its end, most bytes at most. Memory grows with what arrives.
+func readAll(r io.Reader, most int) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err != nil {
 		return nil, fault.New(fault.Corrupt, "%w", err)
 	}
-	if int64(len(plain)) > maxExpanded(n) {
-		return nil, fault.New(fault.Corrupt, "%d bytes expand to more than %d", n, maxExpanded(n))
+	if len(plain) > most {
+		return nil, tooLong(most)
 	}
 	return plain, nil
 }
 
 // expandZstd streams, because the one-call decoder would allocate whatever length
 // a frame claims. Of one decoder at a time, zstd starts no goroutine.
-func expandZstd(data []byte) ([]byte, error) {
+func expandZstd(data []byte, most int) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, fault.New(fault.Corrupt, "no frame follows the header")
 	}
 	r, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(zstdWindow(len(data))))
+		zstd.WithDecoderMaxWindow(zstdWindow(most)))
 	if err != nil {
 		return nil, fault.New(fault.Corrupt, "%w", err)
 	}
 	defer r.Close()
-	return readAll(r, len(data))
+	return readAll(r, most)
 }
 
-// zstdWindow is the longest history that n bytes may ask for (it is allocated
-// before anything is produced): what they can expand to, but 8 MiB at least, which
+// zstdWindow is the longest history that a frame may ask for (it is allocated
+// before anything is produced): what it may expand to, but 8 MiB at least, which
 // RFC 8878 §3.1.1.1.2 wants of a decoder and streaming encoders ask for in small
 // frames, and not more than the format's encoders use.
-func zstdWindow(n int) uint64 {
+func zstdWindow(most int) uint64 {
 	const smallest, largest = 8 << 20, 128 << 20
-	return min(max(uint64(maxExpanded(n)), smallest), largest)
+	return min(max(uint64(most), smallest), largest)
 }
 
 // Types of an LZF chunk.
@@ -95,7 +90,7 @@ const (
 
 // expandLZF joins chunks: 'Z' 'V' type, length in two bytes big-endian, for a
 // compressed one the original length likewise, then the content.
-func expandLZF(data []byte) ([]byte, error) {
+func expandLZF(data []byte, most int) ([]byte, error) {
 	var plain []byte
 	for pos := 0; pos < len(data); {
 		rest := data[pos:]
@@ -113,12 +108,15 @@ func expandLZF(data []byte) ([]byte, error) {
 			return nil, corrupt(pos, "a chunk of %d bytes is cut off", size)
 		}
 		content := rest[head : head+size]
+		if len(plain)+max(size, original) > most {
+			return nil, tooLong(most)
+		}
 		if original < 0 {
 			plain = append(plain, content...)
 		} else {
 			before := len(plain)
 			var ok bool
-			if plain, ok = appendLZF(plain, content); !ok || len(plain)-before != original {
+			if plain, ok = appendLZF(plain, content, before+original); !ok || len(plain)-before != original {
 				return nil, corrupt(pos, "a chunk does not expand to its %d bytes", original)
 			}
 		}
@@ -130,8 +128,9 @@ func expandLZF(data []byte) ([]byte, error) {
 // appendLZF appends what one chunk's content expands to: a control byte below 32
 // is followed by that many bytes and one, verbatim; else its upper three bits are
 // a length (7: more in the next byte) less two, and the rest and a further byte a
-// distance less one, back into this chunk.
-func appendLZF(dst, in []byte) ([]byte, bool) {
+// distance less one, back into this chunk. False when it does not fit in most bytes
+// together with dst, or is damaged.
+func appendLZF(dst, in []byte, most int) ([]byte, bool) {
 	start := len(dst)
 	for i := 0; i < len(in); {
 		control := int(in[i])
@@ -154,7 +153,7 @@ func appendLZF(dst, in []byte) ([]byte, bool) {
 		}
 		from := len(dst) - (control&31)<<8 - int(in[i]) - 1
 		i++
-		if from < start {
+		if from < start || len(dst)+length+2 > most {
 			return dst, false
 		}
 		for n := 0; n < length+2; n++ {

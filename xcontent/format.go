@@ -60,25 +60,32 @@ func Sniff(data []byte) Format {
 // appended unchanged and unchecked, but for a byte order mark, which is dropped.
 // The package comment tells how values are written.
 //
-// Damaged data is fault.Corrupt; an unknown format, CBOR string references, and
-// data beyond the limits of the invariants are fault.Refused. With an error, dst
-// is returned as it was. Safe for concurrent use.
-func ToJSON(dst, data []byte) ([]byte, error) {
+// Damaged data is fault.Corrupt; an unknown format, CBOR string references, JSON
+// longer than most bytes (usually [Limit] of the length as it is stored), and data
+// beyond the other limits of the invariants are fault.Refused. With an error, dst is
+// returned as it was. Safe for concurrent use.
+func ToJSON(dst, data []byte, most int) ([]byte, error) {
 	format := Sniff(data)
 	var out []byte
 	var err error
 	switch format {
 	case JSON:
+		if len(data) > most {
+			return dst, fault.At(tooLong(most), format.String())
+		}
 		return append(dst, bytes.TrimPrefix(data, []byte(byteOrderMark))...), nil
 	case SMILE:
-		out, err = appendSmile(dst, data)
+		out, err = appendSmile(dst, data, most)
 	case CBOR:
-		out, err = appendCBOR(dst, data)
+		out, err = appendCBOR(dst, data, most)
 	case YAML:
-		out, err = appendYAML(dst, data)
+		out, err = appendYAML(dst, data, most)
 	default:
 		err := fault.New(fault.Refused, "%d bytes that are none of JSON, SMILE, CBOR, YAML; they begin with % x", len(data), data[:min(8, len(data))])
 		return dst, fault.WithNext(err, "look at the document in the cluster that wrote it: it was not indexed through the usual interfaces")
+	}
+	if err == errTooLong || err == nil && len(out)-len(dst) > most {
+		err = tooLong(most)
 	}
 	if err != nil {
 		return dst, fault.At(err, format.String())
@@ -86,7 +93,7 @@ func ToJSON(dst, data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// maxDepth is how deep arrays and objects may nest, see invariant 5.
+// maxDepth is how deep arrays and objects may nest, see invariant 4.
 const maxDepth = 10_000
 
 func corrupt(offset int, format string, args ...any) error {

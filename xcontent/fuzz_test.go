@@ -38,7 +38,7 @@ func seedMetadata(f *testing.F, maxSize int, as func(content []byte) []byte) {
 // checkJSON holds data against the invariants of ToJSON.
 func checkJSON(t *testing.T, data []byte) (text []byte, ok bool) {
 	dst := []byte("kept")
-	got, err := xcontent.ToJSON(dst, data)
+	got, err := toJSON(dst, data)
 	if !bytes.HasPrefix(got, dst) {
 		t.Fatalf("dst became %.20q", got)
 	}
@@ -49,7 +49,7 @@ func checkJSON(t *testing.T, data []byte) (text []byte, ok bool) {
 		return nil, false
 	}
 	text = got[len(dst):]
-	if len(text) > 1024*len(data) {
+	if len(text) > xcontent.Limit(len(data)) {
 		t.Fatalf("%d bytes became %d", len(data), len(text))
 	}
 	if xcontent.Sniff(data) != xcontent.JSON && (!json.Valid(text) || text[0] != '{') {
@@ -61,7 +61,7 @@ func checkJSON(t *testing.T, data []byte) (text []byte, ok bool) {
 func FuzzSMILE(f *testing.F) {
 	seed(f, "*.smile")
 	seedMetadata(f, 4000, func(content []byte) []byte {
-		plain, _ := xcontent.Expand(content)
+		plain, _ := expand(content)
 		return plain
 	})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -116,8 +116,8 @@ func FuzzExpand(f *testing.F) {
 		return content
 	})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		plain, err := xcontent.Expand(data)
-		if err == nil && len(plain) > 1032*len(data)+1<<20 {
+		plain, err := expand(data)
+		if err == nil && len(plain) > xcontent.Limit(len(data)) {
 			t.Fatalf("%d bytes became %d", len(data), len(plain))
 		}
 		if err != nil && plain != nil {

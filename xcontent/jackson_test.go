@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/xcontent"
 )
 
 // Everything here compares with what Jackson itself wrote: testdata/jackson.
@@ -51,7 +50,7 @@ func TestDocumentsOfJacksonGiveItsJSON(t *testing.T) {
 			if strings.HasSuffix(name, ".cbor") {
 				want = name + ".json"
 			}
-			got, err := xcontent.ToJSON([]byte("kept"), read(t, name))
+			got, err := toJSON([]byte("kept"), read(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +92,7 @@ func TestCasesOfJackson(t *testing.T) {
 	} {
 		for _, row := range rows(t, table.name) {
 			in, want := row[0], row[1]
-			got, err := xcontent.ToJSON(nil, table.decode(in))
+			got, err := toJSON(nil, table.decode(in))
 			switch {
 			case want[0] != '{': // "error", or a value that is no object
 				if err == nil {
@@ -112,7 +111,7 @@ func TestCasesOfJackson(t *testing.T) {
 
 func TestLZFOfTheReferenceLibrary(t *testing.T) {
 	for compressed, plain := range map[string]string{"strings.lzf": "strings.json", "random.lzf": "random.bin"} {
-		got, err := xcontent.Expand(read(t, compressed))
+		got, err := expand(read(t, compressed))
 		if err != nil {
 			t.Fatal(err)
 		}

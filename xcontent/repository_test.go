@@ -74,7 +74,7 @@ func metadata(t testing.TB, visit func(path, codec string, content []byte)) {
 func TestMetadataOfRealRepositories(t *testing.T) {
 	codecs, compressed := map[string]int{}, 0
 	metadata(t, func(path, codec string, content []byte) {
-		plain, err := xcontent.Expand(content)
+		plain, err := expand(content)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return
@@ -85,7 +85,7 @@ func TestMetadataOfRealRepositories(t *testing.T) {
 		if !bytes.Equal(plain, content) {
 			compressed++
 		}
-		text, err := xcontent.ToJSON(nil, plain)
+		text, err := toJSON(nil, plain)
 		if err != nil || !json.Valid(text) {
 			t.Errorf("%s: %v, %.80s", path, err, text)
 			return

@@ -7,11 +7,6 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// maxGrowth bounds the output of back references, see invariant 2. Texts and
-// short names stay below 390 by themselves: 64 bytes of six characters each,
-// quotes, colon and comma for a token of one byte.
-const maxGrowth = 1024
-
 // maxShared is the length of a shared table; one entry more starts it anew.
 const maxShared = 1024
 
@@ -29,7 +24,7 @@ type smileReader struct {
 	data   []byte
 	pos    int
 	out    []byte
-	base   int    // length of out before the document
+	most   int    // how long out may become
 	open   []byte // the brackets that are open, outermost first
 	names  sharedTable
 	values sharedTable
@@ -54,8 +49,8 @@ func (t *sharedTable) add(start, end int) {
 	t.spans = append(t.spans, span{start, end})
 }
 
-func appendSmile(dst, data []byte) ([]byte, error) {
-	r := smileReader{data: data, pos: 4, out: dst, base: len(dst)}
+func appendSmile(dst, data []byte, most int) ([]byte, error) {
+	r := smileReader{data: data, pos: 4, out: dst, most: len(dst) + most}
 	if len(data) < 4 {
 		return dst, corrupt(len(data), "the header is cut off")
 	}
@@ -91,6 +86,9 @@ func (r *smileReader) document() error {
 		}
 		if err != nil {
 			return err
+		}
+		if len(r.out) > r.most {
+			return errTooLong
 		}
 	}
 	if r.pos < len(r.data) && r.data[r.pos] == 0xff {
@@ -221,9 +219,9 @@ func (r *smileReader) text(table *sharedTable, size int) error {
 	}
 	s := r.data[r.pos : r.pos+size]
 	start := len(r.out)
-	var ok bool
-	if r.out, ok = appendString(r.out, s); !ok {
-		return corrupt(r.pos, "a text is not UTF-8")
+	var err error
+	if r.out, err = appendString(r.out, s, r.most); err != nil {
+		return wrongText(err, r.pos)
 	}
 	r.pos += size
 	table.add(start, len(r.out))
@@ -260,9 +258,6 @@ func (r *smileReader) reference(table *sharedTable, index int) error {
 		return corrupt(r.pos-1, "back reference %d, but only %d entries are shared", index, len(table.spans))
 	}
 	s := table.spans[index]
-	if len(r.out)-r.base+s.end-s.start > maxGrowth*len(r.data) {
-		return fault.New(fault.Refused, "back references expand %d bytes to more than %d times as many", len(r.data), maxGrowth)
-	}
 	r.out = append(r.out, r.out[s.start:s.end]...)
 	return nil
 }

@@ -2,6 +2,7 @@ package xcontent
 
 import (
 	"encoding/base64"
+	"errors"
 	"unicode/utf8"
 )
 
@@ -25,9 +26,21 @@ func appendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
+// errNotUTF8 says that a text is not UTF-8; surrogates in three bytes are let pass.
+var errNotUTF8 = errors.New("a text is not UTF-8")
+
+// wrongText gives an error of appendString its place in the data.
+func wrongText(err error, offset int) error {
+	if err == errNotUTF8 {
+		return corrupt(offset, "%w", err)
+	}
+	return err
+}
+
 // appendString appends the JSON string of s as Jackson's UTF8JsonGenerator writes
-// it; false when s is not UTF-8 (surrogates in three bytes are let pass).
-func appendString(dst, s []byte) ([]byte, bool) {
+// it; errNotUTF8 when it is no text, errTooLong when dst becomes longer than most
+// by escapes, of which each makes six bytes of one.
+func appendString(dst, s []byte, most int) ([]byte, error) {
 	dst = append(dst, '"')
 	done := 0
 	for i := 0; i < len(s); {
@@ -40,12 +53,15 @@ func appendString(dst, s []byte) ([]byte, bool) {
 			dst = appendEscape(append(dst, s[done:i]...), c)
 			i++
 			done = i
+			if len(dst) > most {
+				return dst, errTooLong
+			}
 			continue
 		}
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError && size == 1 {
 			if r, size = surrogate(s[i:]), 3; r < 0 {
-				return dst, false
+				return dst, errNotUTF8
 			}
 			dst = appendUnit(append(dst, s[done:i]...), r)
 			done = i + size
@@ -57,7 +73,7 @@ func appendString(dst, s []byte) ([]byte, bool) {
 		}
 		i += size
 	}
-	return append(append(dst, s[done:]...), '"'), true
+	return append(append(dst, s[done:]...), '"'), nil
 }
 
 // surrogate is the surrogate that s begins with, in the three bytes that UTF-8

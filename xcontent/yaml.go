@@ -9,10 +9,18 @@ import (
 // Jackson's YAMLParser makes of it.
 type yamlWriter struct {
 	out   []byte
+	most  int // how long out may become
 	depth int
 }
 
-func appendYAML(dst, data []byte) ([]byte, error) {
+// yamlNodes is how much memory YAML takes in a tree, by which it is held against
+// the limit: up to 140 times its length for [0,0,…], a third of that for documents.
+const yamlNodes = 64
+
+func appendYAML(dst, data []byte, most int) ([]byte, error) {
+	if len(data) > most/yamlNodes {
+		return dst, errTooLong
+	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
 		return dst, fault.New(fault.Corrupt, "%w", err)
@@ -20,7 +28,7 @@ func appendYAML(dst, data []byte) ([]byte, error) {
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
 		return dst, fault.New(fault.Corrupt, "the document is no object")
 	}
-	w := yamlWriter{out: dst}
+	w := yamlWriter{out: dst, most: len(dst) + most}
 	if err := w.value(document.Content[0]); err != nil {
 		return dst, err
 	}
@@ -76,9 +84,10 @@ func (w *yamlWriter) container(n *yaml.Node) error {
 
 // text writes the scalar, or the name of the anchor that an alias means, as it is.
 func (w *yamlWriter) text(n *yaml.Node) error {
-	var ok bool
-	if w.out, ok = appendString(w.out, []byte(n.Value)); !ok {
-		return fault.New(fault.Corrupt, "line %d: a text is not UTF-8", n.Line)
+	var err error
+	w.out, err = appendString(w.out, []byte(n.Value), w.most)
+	if err == errNotUTF8 {
+		return fault.New(fault.Corrupt, "line %d: %w", n.Line, err)
 	}
-	return nil
+	return err
 }
