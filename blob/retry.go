@@ -133,7 +133,7 @@ type resumed struct {
 
 func (s *resumed) reopen() error {
 	for {
-		body, err := s.retrier.Bucket.Open(s.ctx, s.key, s.offset, s.left)
+		body, err := s.Bucket.Open(s.ctx, s.key, s.offset, s.left)
 		if err == nil {
 			s.body = body
 			return nil

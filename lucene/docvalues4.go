@@ -95,8 +95,8 @@ func (e *entryReader4) numeric(number int32) *numeric {
 		n.packing.size = int64(in.vint())
 	}
 	addresses := e.numbers(way, n)
-	switch {
-	case e.release == 405:
+	switch e.release {
+	case 405:
 		n.packing.blocks = blocksTagged
 		e.open = append(e.open, n)
 		if in.err == nil && n.table == nil && (n.packing.size < 64 || n.packing.size > 1<<27) {

@@ -133,7 +133,7 @@ func (e *entryReader) binary() {
 	e.docs()
 	documents, least, greatest := in.int32(), in.int32(), in.int32()
 	compressed := e.compressedBinary()
-	if !(compressed && documents > 0) && least >= greatest {
+	if (!compressed || documents <= 0) && least >= greatest {
 		return
 	}
 	in.int64() // offset of addresses

@@ -112,9 +112,6 @@ func (in *input) count(n int32, each int) int {
 // string reads a VInt length and that many UTF-8 bytes.
 func (in *input) string() string { return string(in.bytes(int(in.vint()))) }
 
-// strings reads a set: a VInt count and that many strings.
-func (in *input) strings() []string { return in.list(in.vint()) }
-
 // list reads n strings. Lucene 4 wrote the count as an int32, later ones as a VInt.
 func (in *input) list(n int32) []string {
 	var set []string

@@ -143,7 +143,7 @@ func (s *Segment) readBitVector(in *input, version int32) *Bits {
 		in.fail("tells of %d bits, %d of them set; the segment has %d documents", size, count, s.MaxDoc)
 	}
 	length := (s.MaxDoc + 7) / 8
-	raw := in.data[in.pos:in.pos]
+	var raw []byte
 	switch {
 	case in.err != nil:
 		return nil

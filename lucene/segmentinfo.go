@@ -111,7 +111,7 @@ func (s *Segment) readInfo4(in *input, format infoFormat) {
 		s.Attributes = in.pairs(in.int32())
 	}
 	s.files = in.list(in.int32())
-	s.checkFiles(in)
+	_ = s.checkFiles(in) // sticks in the cursor
 }
 
 // readMaxDoc reads the number of documents and holds the commit against it.

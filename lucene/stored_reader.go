@@ -239,7 +239,7 @@ func (r *StoredReader) finish() {
 		end -= footerLength
 	}
 	if r.format.hasStatistics() {
-		r.checkStatistics(end)
+		r.checkStatistics()
 	}
 	if r.in.err == nil && r.in.offset() != end {
 		r.in.fail("the documents end here, the file's content at offset %d", end)
@@ -255,7 +255,7 @@ func (r *StoredReader) finish() {
 }
 
 // checkStatistics reads the number of chunks and of incomplete chunks.
-func (r *StoredReader) checkStatistics(end int64) {
+func (r *StoredReader) checkStatistics() {
 	if chunks := r.in.vlong(); r.in.err == nil && r.in.from == 0 && chunks != r.chunks {
 		r.in.fail("%d chunks are promised, %d were read", chunks, r.chunks)
 	}

@@ -138,7 +138,8 @@ func TestDocumentsThatNobodyAsksForArePassedOver(t *testing.T) {
 			if _, err := r.Values(); !fault.Is(err, fault.Bug) {
 				t.Fatalf("values behind the end: %v", err)
 			}
-			if r.Close() != nil || r.Close() != nil || r.Next() || r.Confirmed() != r.HasChecksum() {
+			first, second := r.Close(), r.Close()
+			if first != nil || second != nil || r.Next() || r.Confirmed() != r.HasChecksum() {
 				t.Fatal("closing twice changes something")
 			}
 		}

@@ -29,12 +29,11 @@ func (p *valueParser) parse(values []StoredValue, data []byte, n int) []StoredVa
 		if field > math.MaxInt32 {
 			p.fail("a field number is impossible")
 		}
-		v := StoredValue{Field: int32(field), Kind: ValueKind(head & (1<<fieldTypeBits - 1))}
-		p.value(&v)
+		values = append(values, StoredValue{Field: int32(field), Kind: ValueKind(head & (1<<fieldTypeBits - 1))})
+		p.value(&values[len(values)-1])
 		if p.wrong != "" {
-			return values
+			return values[:len(values)-1]
 		}
-		values = append(values, v)
 	}
 	if p.pos != len(p.data) {
 		p.fail("its fields end before its length")

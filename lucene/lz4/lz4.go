@@ -37,6 +37,8 @@ const (
 // dst[:start] as history, and returns how many bytes of src the block took.
 // Bytes of dst behind end serve as room for fast copies: they may be changed.
 // An empty output still takes its one token.
+//
+//nolint:gocyclo // one hot loop, whose branches are those of the format
 func Decode(dst []byte, start, end int, src []byte) (int, error) {
 	d, s := start, 0
 	for {
