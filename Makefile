@@ -49,7 +49,7 @@ unit: ## unit tests, scripts, the map, the README's commands
 
 .PHONY: race
 race: ## the packages that start goroutines, under the race detector
-	CGO_ENABLED=1 go test -race -timeout 20m ./blob/... ./snapshot/... ./control/... ./cli/...
+	CGO_ENABLED=1 go test -race -short -timeout 20m ./blob/... ./snapshot/... ./control/... ./cli/...
 
 .PHONY: e2e
 e2e: ## read repositories through emulators of S3, Google Cloud Storage and Azure
