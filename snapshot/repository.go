@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -97,8 +98,8 @@ func (r *Repository) readIncompatible(ctx context.Context) error {
 const parallelReads = 16
 
 // All reads every snapshot of the repository, oldest first. Where the files of
-// some are damaged or missing, the error tells of all of these, and the others
-// are returned with it.
+// some are damaged or missing, the others are returned with an error; of several
+// it is Corrupt if any of them is, and joins theirs (errors.Join).
 func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
 	all, broken := r.loadAll(ctx, r.root.Snapshots)
 	for _, entry := range r.incompatible {
@@ -144,7 +145,11 @@ func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Sn
 	case 1:
 		return all, broken[0]
 	}
-	return all, fault.New(fault.KindOf(broken[0]), "%d of %d snapshots cannot be read: %w", len(broken), len(entries), errors.Join(broken...))
+	kind := fault.Refused
+	if slices.ContainsFunc(broken, func(err error) bool { return fault.Is(err, fault.Corrupt) }) {
+		kind = fault.Corrupt
+	}
+	return all, fault.New(kind, "%d of %d snapshots cannot be read: %w", len(broken), len(entries), errors.Join(broken...))
 }
 
 // Find reads the snapshot with the name or UUID; "" means the newest one with
@@ -173,29 +178,22 @@ func (r *Repository) Find(ctx context.Context, nameOrUUID string) (*Snapshot, er
 	return nil, fault.WithNext(err, "name one of these, or none for the newest successful one")
 }
 
-// newest reads the newest successful snapshot: where the root file has the
-// states and times of all, one file is enough.
+// newestOf bounds how many snapshot files are read to find the newest one. The
+// root file may have states and times of its own, but no checksum: only in a
+// repository of more snapshots than this do they choose which files are read.
+const newestOf = 64
+
+// newest reads the newest successful snapshot. A damaged snapshot file is an
+// error: that snapshot could have been the newest.
 func (r *Repository) newest(ctx context.Context) (*Snapshot, error) {
-	var candidates []rootSnapshot
-	var last *rootSnapshot
-	timed := true
-	for i := range r.root.Snapshots {
-		s := &r.root.Snapshots[i]
-		if s.State != nil && *s.State != Success {
-			continue
-		}
-		candidates = append(candidates, *s)
-		timed = timed && s.Started > 0 && s.State != nil
-		if last == nil || s.Started > last.Started {
-			last = s
-		}
-	}
-	if timed && last != nil {
-		return r.load(ctx, *last)
+	candidates := slices.Clone(r.root.Snapshots)
+	slices.SortStableFunc(candidates, func(a, b rootSnapshot) int { return cmp.Compare(b.Started, a.Started) })
+	if len(candidates) > newestOf && candidates[newestOf-1].Started > 0 {
+		candidates = candidates[:newestOf]
 	}
 	all, err := r.loadAll(ctx, candidates)
 	if err != nil {
-		return nil, err
+		return nil, fault.WithNext(err, "name the snapshot that you want; \"snapshot ls\" lists them")
 	}
 	var found *Snapshot
 	for _, s := range all {
