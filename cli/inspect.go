@@ -41,6 +41,7 @@ named as such, and the exit code says so.`,
 		if err := p.answer(found, func(w io.Writer) { printInspection(w, found, detailed) }); err != nil {
 			return err
 		}
+		p.tellProblems(found.Problems, err)
 		return err
 	})
 }
@@ -60,7 +61,9 @@ func printInspection(w io.Writer, found *control.Inspection, detailed bool) {
 	} else {
 		fmt.Fprintln(w, "\nsettings, aliases and mappings: choose indices with --index")
 	}
-	printGlobal(w, found.Global)
+	if found.Global != nil {
+		printGlobal(w, found.Global)
+	}
 }
 
 func printSnapshot(w io.Writer, s control.Snapshot, all int) {

@@ -20,17 +20,23 @@ func (p *program) ls() *cobra.Command {
 	}
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
 		list, err := p.control.List(ctx, control.ListRequest{Repository: args[0]})
-		if err != nil {
+		if list == nil {
 			return err
 		}
-		return p.answer(list, func(w io.Writer) { printListing(w, list) })
+		if err := p.answer(list, func(w io.Writer) { printListing(w, list) }); err != nil {
+			return err
+		}
+		p.tellProblems(list.Problems, err)
+		return err
 	})
 	return cmd
 }
 
 func printListing(w io.Writer, list *control.Listing) {
 	if len(list.Snapshots) == 0 {
-		fmt.Fprintln(w, "the repository holds no snapshot")
+		if len(list.Problems) == 0 {
+			fmt.Fprintln(w, "the repository holds no snapshot")
+		}
 		return
 	}
 	t := newTable("SNAPSHOT", "STATE", "STARTED", ">TOOK", ">INDICES", ">SHARDS", "SERVER", "UUID")
@@ -38,6 +44,20 @@ func printListing(w io.Writer, list *control.Listing) {
 		t.row(s.Name, s.State, timeText(s.Start), tookText(s), count(int64(len(s.Indices))), shardsText(s.Shards), orDash(s.Version), s.UUID)
 	}
 	t.print(w)
+}
+
+// tellProblems names what cannot be read beside the answer, but for the one that
+// the error tells which ends the command.
+func (p *program) tellProblems(problems []control.Problem, err error) {
+	for _, problem := range problems {
+		if p.output == "json" || problem.Message == err.Error() {
+			continue
+		}
+		p.note("%s: %s", problem.Kind, problem.Message)
+		if problem.Next != "" {
+			p.note("  → %s", problem.Next)
+		}
+	}
 }
 
 func tookText(s control.Snapshot) string {

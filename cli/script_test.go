@@ -3,7 +3,10 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,6 +32,8 @@ import (
 //	clone NAME DIR           a copy of testdata/repositories/NAME/repo
 //	flip GLOB TEXT OFFSET    change one byte of each file with TEXT in its first
 //	                         bytes; a negative offset counts from the end
+//	rename DIR OLD NEW       write NEW, of the same length, for OLD in every file
+//	                         below DIR, and a new checksum
 //	count N PATTERN…         standard output has so many lines
 //
 // In ARG, $R is testdata/repositories, and ./NAME lies in the script's folder.
@@ -57,9 +62,10 @@ func TestScripts(t *testing.T) {
 			"full": func(ts *testscript.TestScript, _ bool, args []string) {
 				run(ts, 7, args, &breaking{ts.Stdout(), 0, syscall.ENOSPC})
 			},
-			"clone": clone,
-			"flip":  flip,
-			"count": count,
+			"clone":  clone,
+			"flip":   flip,
+			"rename": rename,
+			"count":  count,
 		},
 	})
 }
@@ -150,6 +156,27 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	if flipped == 0 {
 		ts.Fatalf("no file fits")
 	}
+}
+
+// rename renames what plain files tell of, in a way that nobody can notice.
+func rename(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args[1]) != len(args[2]) {
+		ts.Fatalf("the names differ in length")
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(data, []byte(args[1])) {
+			return err
+		}
+		data = bytes.ReplaceAll(data, []byte(args[1]), []byte(args[2]))
+		if end := len(data) - 8; end > 8 && bytes.Equal(data[end-8:end], []byte{0xc0, 0x28, 0x93, 0xe8, 0, 0, 0, 0}) {
+			binary.BigEndian.PutUint64(data[end:], uint64(crc32.ChecksumIEEE(data[:end])))
+		}
+		return os.WriteFile(path, data, 0o644)
+	}))
 }
 
 func count(ts *testscript.TestScript, _ bool, args []string) {

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -23,9 +22,12 @@ type InspectRequest struct {
 type Inspection struct {
 	Repository string     `json:"repository"`
 	Snapshots  []Snapshot `json:"snapshots"` // all of the repository, oldest first
-	Snapshot   Snapshot   `json:"snapshot"`  // the one that is inspected
-	Indices    []Index    `json:"indices"`   // ordered by the bytes of their names
-	Global     *Global    `json:"global"`
+	// Problems tell of the other snapshots, and of the global state, where they
+	// cannot be read.
+	Problems []Problem `json:"problems,omitempty"`
+	Snapshot Snapshot  `json:"snapshot"` // the one that is inspected
+	Indices  []Index   `json:"indices"`  // ordered by the bytes of their names
+	Global   *Global   `json:"global"`
 }
 
 // Index is one index of a snapshot. Documents and Deleted count as the servers'
@@ -96,8 +98,8 @@ type Global struct {
 }
 
 // Inspect tells what a snapshot holds, in whatever state it is, without reading
-// a document. A shard that is damaged or not supported is told as such, and the
-// rest goes on; the first such fault is returned beside the answer.
+// a document. A part that is damaged or not supported is told as such, and the rest
+// goes on; the error then stands beside the answer.
 func (c *Control) Inspect(ctx context.Context, req InspectRequest) (*Inspection, error) {
 	repo, err := c.repository(ctx, req.Repository)
 	if err != nil {
@@ -111,17 +113,17 @@ func (c *Control) Inspect(ctx context.Context, req InspectRequest) (*Inspection,
 	if err != nil {
 		return nil, err
 	}
-	out := &Inspection{Repository: req.Repository, Snapshot: describe(snap), Snapshots: []Snapshot{}, Indices: make([]Index, len(names))}
-	all, listErr := repo.All(ctx)
-	if listErr != nil && !fault.Is(listErr, fault.Corrupt) {
-		return nil, listErr
-	}
-	for _, s := range all {
-		out.Snapshots = append(out.Snapshots, describe(s))
+	out := &Inspection{Repository: req.Repository, Snapshot: describe(snap), Indices: make([]Index, len(names))}
+	if out.Snapshots, out.Problems, err = describeAll(ctx, repo); err != nil {
+		return nil, err
 	}
 	global, err := snap.Global(ctx)
 	if err != nil {
-		return nil, err
+		problems, err := tellEach(err)
+		if err != nil {
+			return nil, err
+		}
+		out.Problems = append(out.Problems, problems...)
 	}
 	out.Global = (*Global)(global)
 	for i, name := range names {
@@ -129,7 +131,7 @@ func (c *Control) Inspect(ctx context.Context, req InspectRequest) (*Inspection,
 			return nil, err
 		}
 	}
-	return out, cmp.Or(out.firstProblem(), listErr)
+	return out, only(out.allProblems())
 }
 
 // inspectIndex looks at one index and its shards, several at a time.
@@ -215,18 +217,19 @@ func keys(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// firstProblem is the fault of the first index or shard that could not be looked
-// at; shards that the snapshot does not claim to hold are none.
-func (i *Inspection) firstProblem() error {
+// allProblems are those of indices and shards too; shards that the snapshot does not
+// claim to hold are none.
+func (i *Inspection) allProblems() []Problem {
+	all := slices.Clone(i.Problems)
 	for _, x := range i.Indices {
 		if x.Problem != nil {
-			return x.Problem.err
+			all = append(all, *x.Problem)
 		}
 		for _, sh := range x.Shards {
 			if sh.Problem != nil && sh.Problem.err != nil {
-				return sh.Problem.err
+				all = append(all, *sh.Problem)
 			}
 		}
 	}
-	return nil
+	return all
 }

@@ -15,7 +15,9 @@ type ListRequest struct {
 // Listing is the answer of [Control.List].
 type Listing struct {
 	Repository string     `json:"repository"`
-	Snapshots  []Snapshot `json:"snapshots"` // oldest first
+	Snapshots  []Snapshot `json:"snapshots"` // oldest first, those that can be read
+	// Problems tell of the snapshots that cannot be read.
+	Problems []Problem `json:"problems,omitempty"`
 }
 
 // Snapshot is one snapshot as the repository's root tells of it.
@@ -50,21 +52,35 @@ type Failure struct {
 	Reason string `json:"reason"`
 }
 
-// List tells which snapshots a repository holds, oldest first.
+// List tells which snapshots a repository holds, oldest first. Where some of them
+// cannot be read, the error stands beside the answer, which tells why.
 func (c *Control) List(ctx context.Context, req ListRequest) (*Listing, error) {
 	repo, err := c.repository(ctx, req.Repository)
 	if err != nil {
 		return nil, err
 	}
-	found, err := repo.All(ctx)
+	list := &Listing{Repository: req.Repository}
+	list.Snapshots, list.Problems, err = describeAll(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	list := &Listing{Repository: req.Repository, Snapshots: []Snapshot{}}
-	for _, s := range found {
-		list.Snapshots = append(list.Snapshots, describe(s))
+	return list, only(list.Problems)
+}
+
+// describeAll describes the snapshots of a repository, and tells of those that
+// cannot be read.
+func describeAll(ctx context.Context, repo *snapshot.Repository) (all []Snapshot, problems []Problem, err error) {
+	found, err := repo.All(ctx)
+	if err != nil {
+		if problems, err = tellEach(err); err != nil {
+			return nil, nil, err
+		}
 	}
-	return list, nil
+	all = []Snapshot{}
+	for _, s := range found {
+		all = append(all, describe(s))
+	}
+	return all, problems, nil
 }
 
 // describe makes the public form of a snapshot.

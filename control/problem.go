@@ -26,6 +26,49 @@ func Tell(err error) Problem {
 	return p
 }
 
+// tellEach is tellable of an error that may join several.
+func tellEach(err error) (problems []Problem, rest error) {
+	causes := []error{err}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		causes = joined.Unwrap()
+	}
+	for _, cause := range causes {
+		problem, err := tellable(cause)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, *problem)
+	}
+	return problems, nil
+}
+
+// only is the problem itself when there is one; else as verdict.
+func only(problems []Problem) error {
+	if len(problems) == 1 {
+		return problems[0].err
+	}
+	return verdict(problems)
+}
+
+// verdict is the error of an answer that tells of problems: damage, unless all of
+// them are something else.
+func verdict(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	kind := fault.KindOf(problems[0].err)
+	for _, p := range problems {
+		if fault.Is(p.err, fault.Corrupt) {
+			kind = fault.Corrupt
+		}
+	}
+	if len(problems) == 1 {
+		return fault.New(kind, "1 problem was found")
+	}
+	return fault.New(kind, "%d problems were found", len(problems))
+}
+
 // tellable makes a Problem of an error that concerns one part only; any other
 // error is returned.
 func tellable(err error) (*Problem, error) {

@@ -59,21 +59,3 @@ func (c *Control) Verify(ctx context.Context, sel Selection, progress func(sums 
 	}
 	return out, err
 }
-
-// verdict is the error of a verification that found problems: damage, unless
-// all of them are something else.
-func verdict(problems []Problem) error {
-	if len(problems) == 0 {
-		return nil
-	}
-	kind := fault.KindOf(problems[0].err)
-	for _, p := range problems {
-		if fault.Is(p.err, fault.Corrupt) {
-			kind = fault.Corrupt
-		}
-	}
-	if len(problems) == 1 {
-		return fault.New(kind, "1 problem was found")
-	}
-	return fault.New(kind, "%d problems were found", len(problems))
-}
