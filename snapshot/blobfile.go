@@ -28,6 +28,8 @@ const (
 	codecSnapshot = "snapshot"       // of a snapshot, and of a shard in a snapshot
 	codecIndex    = "index-metadata" // of an index
 	codecGlobal   = "metadata"       // of the cluster
+	// codecShardIndex is of what a shard holds in all snapshots.
+	codecShardIndex = "snapshots"
 )
 
 // readBlob reads a whole blob; memory grows with what arrives.

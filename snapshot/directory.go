@@ -56,13 +56,15 @@ func (f *File) checkRange(offset, length int64) error {
 	return nil
 }
 
+// commitPrefix begins the name of a commit.
+const commitPrefix = "segments_"
+
 // CommitFile is the name of the shard's commit, segments_N; of several the
 // latest. A shard without one is fault.Corrupt.
 func (sh *Shard) CommitFile() (string, error) {
-	const prefix = "segments_"
 	name, latest := "", int64(-1)
 	for _, f := range sh.Files {
-		digits, ok := strings.CutPrefix(f.Name, prefix)
+		digits, ok := strings.CutPrefix(f.Name, commitPrefix)
 		n, err := strconv.ParseInt(digits, 36, 64)
 		if ok && err == nil && n > latest {
 			name, latest = f.Name, n
@@ -145,8 +147,13 @@ func (r *rangeReader) open() (err error) {
 }
 
 // Read ends with io.EOF after the last byte of the range; a blob that ends
-// before is fault.Corrupt and wraps io.ErrUnexpectedEOF.
+// before is fault.Corrupt and wraps io.ErrUnexpectedEOF. When the context ends,
+// so does the stream, whether or not the bucket looks at it while it reads. It is
+// not called again after an error.
 func (r *rangeReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, fault.At(err, "blob "+r.part.Key)
+	}
 	if r.rest == 0 {
 		return 0, io.EOF
 	}

@@ -73,7 +73,9 @@ func (sh *Shard) fill(m *manifest) error {
 	return nil
 }
 
-// file checks one entry of a manifest.
+// file checks one entry of a manifest. The commit is read from its blob where it
+// has one (up to 6.8), although the manifest holds a copy: a manifest does not say
+// whose it is, and that of another shard would be believed.
 func (m *manifestFile) file() (File, error) {
 	f := File{Name: m.PhysicalName, Blob: m.Name, Virtual: strings.HasPrefix(m.Name, virtualPrefix)}
 	if err := checkComponent("file", f.Name); err != nil {
@@ -95,7 +97,13 @@ func (m *manifestFile) file() (File, error) {
 	if err := m.checksum(&f); err != nil {
 		return f, err
 	}
-	return f, m.content(&f)
+	if err := m.content(&f); err != nil {
+		return f, err
+	}
+	if strings.HasPrefix(f.Name, commitPrefix) && !f.Virtual {
+		f.Content = nil
+	}
+	return f, nil
 }
 
 // checksum takes the CRC-32 of the file's footer. Files that Lucene before 4.8

@@ -50,6 +50,7 @@ func newMiniature() miniature {
 		"indices/I/meta-M.dat": `{"books":{"state":"open","settings":{"index.number_of_shards":"2","index.uuid":"U","index.version.created":"7100299"},
 			"mappings":[{"_doc":{"properties":{}}}],"aliases":{}}}`,
 		"indices/I/0/snap-S.dat":   `{"name":"s","files":[` + commit + `]}`,
+		"indices/I/0/index-a":      `{"files":[` + commit + `],"snapshots":{"s":{"files":["v__c"]}}}`,
 		"indices/I/1/snap-S.dat":   `{"name":"s","files":[` + commit + `,{"name":"__x","physical_name":"_0.fdt","length":25,"checksum":"abc","part_size":10,"written_by":"8.7.0"}]}`,
 		"indices/I/1/__x.part0":    "0123456789",
 		"indices/I/1/__x.part1":    "abcdefghij",
@@ -84,6 +85,8 @@ func (m miniature) build() *mapBucket {
 			data = wrap(codecGlobal, data)
 		case strings.Contains(key, "snap-") && (text[0] == '{' || strings.HasPrefix(text, "DFL")):
 			data = wrap(codecSnapshot, data)
+		case strings.HasSuffix(key, "/index-a"):
+			data = wrap(codecShardIndex, data)
 		case strings.Contains(key, "/meta-"):
 			data = wrap(codecIndex, data)
 		}

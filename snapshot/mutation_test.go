@@ -334,3 +334,43 @@ func (w *watched) Open(ctx context.Context, key string, offset, length int64) (i
 	w.mu.Unlock()
 	return w.Bucket.Open(ctx, key, offset, length)
 }
+
+// TestSwappedManifestsAreNoticed puts the manifest of each shard of a snapshot
+// into the place of each other one: whole files, with right checksums, which do
+// not say whose they are.
+func TestSwappedManifestsAreNoticed(t *testing.T) {
+	swaps, refused := 0, 0
+	for _, r := range repositories(t) {
+		v := newVictim(t, r)
+		if v == nil {
+			continue
+		}
+		byName := map[string][]string{} // file name → keys
+		for _, key := range v.keys {
+			if base := path.Base(key); strings.Count(key, "/") >= 3 && strings.HasPrefix(base, "snap") {
+				byName[base] = append(byName[base], key)
+			}
+		}
+		for _, keys := range byName {
+			for i, key := range keys {
+				for j := range min(len(keys), 8) {
+					other := keys[(i+j+1)%len(keys)]
+					m := mutation{key: key, data: v.blobs[other], blobs: maps.Clone(memory.Bucket(v.blobs))}
+					m.blobs[key] = m.data
+					got := read(t.Context(), m.blobs)
+					if err := v.judge(got); err != nil {
+						t.Errorf("%s: %s in the place of %s: %v", r.name, other, key, err)
+					}
+					swaps++
+					if got.err != nil {
+						refused++
+					}
+				}
+			}
+		}
+	}
+	if refused < swaps/10 {
+		t.Errorf("of %d swaps only %d were refused", swaps, refused)
+	}
+	t.Logf("%d swaps, %d refused, the others gave the right documents", swaps, refused)
+}

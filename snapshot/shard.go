@@ -33,7 +33,10 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 	if file.Name != s.Name {
 		return nil, fault.At(fault.New(fault.Corrupt, "is of snapshot %q, expected %q", file.Name, s.Name), key)
 	}
-	return sh, fault.At(sh.fill(&file), key)
+	if err := sh.fill(&file); err != nil {
+		return nil, fault.At(err, key)
+	}
+	return sh, sh.checkBlobless(ctx, key)
 }
 
 // noManifest says why a shard has no manifest.
