@@ -115,6 +115,11 @@ func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 		}
 	}
 	loaded = slices.DeleteFunc(loaded, func(idx *snapshot.Index) bool { return idx == nil })
+	if len(loaded) == len(d.snapshot.Indices) {
+		if err := d.snapshot.CheckShards(loaded); err != nil {
+			return nil, err
+		}
+	}
 	if err := refuseElsewhere(loaded); err != nil {
 		return nil, err
 	}

@@ -119,8 +119,8 @@ func (s *Segment) readMaxDoc(in *input) {
 	s.MaxDoc = int(in.int32())
 	switch {
 	case in.err != nil:
-	case s.MaxDoc < 0 || s.MaxDoc > maxDocs:
-		in.fail("%d documents are promised; 0 to %d are possible", s.MaxDoc, maxDocs)
+	case s.MaxDoc < 1 || s.MaxDoc > maxDocs:
+		in.fail("%d documents are promised; 1 to %d are possible", s.MaxDoc, maxDocs)
 	case s.Commit.DelCount+max(0, s.Commit.SoftDelCount) > s.MaxDoc:
 		in.fail("the segment has %d documents, the commit says that %d are deleted and %d soft-deleted", s.MaxDoc, s.Commit.DelCount, s.Commit.SoftDelCount)
 	}

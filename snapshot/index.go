@@ -42,7 +42,7 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	var file map[string]indexFile
 	e, err := s.repo.readPacked(ctx, key, s.layout.codec(codecIndex), &file)
 	if err != nil {
-		if fault.Is(err, fault.NotFound) && s.State != Success {
+		if fault.Is(err, fault.NotFound) && s.mayLack(name, -1) {
 			return nil, fault.New(fault.NotFound, "index %s: is not in snapshot %q, whose state is %s", name, s.Name, s.State)
 		}
 		return nil, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key)
@@ -53,6 +53,9 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	}
 	if err := i.fill(&meta, e); err != nil {
 		return nil, fault.At(err, key)
+	}
+	if gens := len(entry.Generations); gens > i.Shards || gens > 0 && gens < i.Shards && s.State == Success {
+		return nil, fault.At(fault.New(fault.Corrupt, "says that the index has %d shards; the root file lists %d", i.Shards, gens), key)
 	}
 	if identifier != "" && i.UUID != "" && !strings.HasPrefix(identifier, i.UUID+"-") {
 		return nil, fault.At(fault.New(fault.Corrupt, "is of the index with UUID %s; the root file says %s", i.UUID, identifier), key)

@@ -52,6 +52,7 @@ func newMiniature() miniature {
 		"indices/I/0/snap-S.dat":   `{"name":"s","files":[` + commit + `]}`,
 		"indices/I/0/index-a":      `{"files":[` + commit + `],"snapshots":{"s":{"files":["v__c"]}}}`,
 		"indices/I/1/snap-S.dat":   `{"name":"s","files":[` + commit + `,{"name":"__x","physical_name":"_0.fdt","length":25,"checksum":"abc","part_size":10,"written_by":"8.7.0"}]}`,
+		"indices/I/1/index-b":      `{"files":[],"snapshots":{"s":{"files":["v__c","__x"]}}}`,
 		"indices/I/1/__x.part0":    "0123456789",
 		"indices/I/1/__x.part1":    "abcdefghij",
 		"indices/I/1/__x.part2":    "ABCDE",
@@ -85,7 +86,7 @@ func (m miniature) build() *mapBucket {
 			data = wrap(codecGlobal, data)
 		case strings.Contains(key, "snap-") && (text[0] == '{' || strings.HasPrefix(text, "DFL")):
 			data = wrap(codecSnapshot, data)
-		case strings.HasSuffix(key, "/index-a"):
+		case strings.HasSuffix(key, "/index-a"), strings.HasSuffix(key, "/index-b"):
 			data = wrap(codecShardIndex, data)
 		case strings.Contains(key, "/meta-"):
 			data = wrap(codecIndex, data)

@@ -20,7 +20,7 @@ type root struct {
 	Indices     map[string]rootIndex `json:"indices"`
 	Identifiers map[string]string    `json:"index_metadata_identifiers"` // identifier → blob
 
-	indicesOf map[string]map[string]rootIndex // snapshot uuid → index name
+	indicesOf map[string][]string // snapshot uuid → names of its indices
 }
 
 // rootSnapshot is one snapshot in the root file.
@@ -109,7 +109,7 @@ func checkPlain(data []byte) error {
 
 // check compares what the file says here with what it says there.
 func (r *root) check() error {
-	r.indicesOf = make(map[string]map[string]rootIndex, len(r.Snapshots))
+	r.indicesOf = make(map[string][]string, len(r.Snapshots))
 	names := make(map[string]bool, len(r.Snapshots))
 	for i := range r.Snapshots {
 		s := &r.Snapshots[i]
@@ -122,7 +122,7 @@ func (r *root) check() error {
 		if s.State != nil && (*s.State < InProgress || *s.State > Incompatible) {
 			return fault.New(fault.Corrupt, "snapshot %q has the unknown state %d", s.Name, *s.State)
 		}
-		r.indicesOf[s.blob()] = map[string]rootIndex{}
+		r.indicesOf[s.blob()] = []string{}
 		names[s.Name] = true
 	}
 	return r.checkIndices()
@@ -146,7 +146,7 @@ func (r *root) checkIndices() error {
 			if of == nil {
 				return fault.New(fault.Corrupt, "index %q belongs to snapshot %s, which is not listed", name, ref.uuid)
 			}
-			of[name] = index
+			r.indicesOf[ref.uuid] = append(of, name)
 		}
 	}
 	for identifier, blob := range r.Identifiers {
@@ -155,6 +155,19 @@ func (r *root) checkIndices() error {
 		}
 	}
 	return nil
+}
+
+// indicesIn are the indices of one snapshot by name; nil when it is not listed.
+func (r *root) indicesIn(uuid string) map[string]rootIndex {
+	names, ok := r.indicesOf[uuid]
+	if !ok {
+		return nil
+	}
+	indices := make(map[string]rootIndex, len(names))
+	for _, name := range names {
+		indices[name] = r.Indices[name]
+	}
+	return indices
 }
 
 // tooNew turns an error into a refusal when the file itself asks for a newer

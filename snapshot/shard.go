@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -36,7 +37,7 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 	if err := sh.fill(&file); err != nil {
 		return nil, fault.At(err, key)
 	}
-	return sh, sh.checkBlobless(ctx, key)
+	return sh, sh.checkPlace(ctx, key)
 }
 
 // noManifest says why a shard has no manifest.
@@ -55,10 +56,25 @@ func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
 		}
 		return i.shallow(shallow)
 	}
-	if s.State != Success {
+	if s.mayLack(i.Name, n) {
 		return fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q, whose state is %s", i.Name, n, s.Name, s.State)
 	}
 	return dangling(fault.New(fault.NotFound, "missing"), "snapshot %q holds shard %d of index %q, but %s is missing", s.Name, n, i.Name, key)
+}
+
+// mayLack tells whether the snapshot itself says that it does not hold a shard
+// of an index (any shard where it is negative). A PARTIAL snapshot names what it
+// lacks; one that failed or never ended may lack anything.
+func (s *Snapshot) mayLack(index string, shard int) bool {
+	switch s.State {
+	case Success:
+		return false
+	case Partial:
+		return slices.ContainsFunc(s.Failures, func(f Failure) bool {
+			return f.Index == index && (f.Shard == shard || shard < 0)
+		})
+	}
+	return true
 }
 
 // shallow refuses a snapshot that only refers to data in a remote store.

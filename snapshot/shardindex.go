@@ -20,23 +20,39 @@ type shardIndex struct {
 
 const shardIndexPrefix = "index-"
 
-// checkBlobless compares a manifest that names no blob, as that of a shard
-// without documents does from 7.0 on, with the shard's own index. A manifest does
-// not say whose it is: one that names blobs would name missing ones if it were
-// another shard's, but this one would be believed, and the shard's documents be
-// lost. Where the store cannot list and the root file does not name the shard's
-// index, there is nothing to compare with.
-func (sh *Shard) checkBlobless(ctx context.Context, manifest string) error {
-	var blobs []string
-	for _, f := range sh.Files {
-		if !f.Virtual {
-			return nil
-		}
-		blobs = append(blobs, f.Blob)
+// checkPlace checks that a manifest is that of this shard, which it does not say
+// itself. Where the root file names the shard's index (from 7.6 on), that must
+// lie beside it: a folder that was swapped holds another one. A manifest that
+// names no blob, as that of a shard without documents does from 7.0 on, is
+// compared with the index: one that names blobs would name missing ones if it
+// were another shard's, but this one would be believed, and the shard's documents
+// be lost.
+func (sh *Shard) checkPlace(ctx context.Context, manifest string) error {
+	if !slices.ContainsFunc(sh.Files, func(f File) bool { return !f.Virtual }) {
+		return sh.compareIndex(ctx, manifest)
 	}
+	key, err := sh.namedIndexKey()
+	if err != nil || key == "" {
+		return err
+	}
+	there, err := exists(ctx, sh.Index.snapshot.repo.bucket, key)
+	if err == nil && !there {
+		err = fault.New(fault.Corrupt, "the root file names %s, which is missing: the shard's folder was swapped, or lost a file", key)
+	}
+	return err
+}
+
+// compareIndex compares the manifest with the shard's index. Where the store
+// cannot list and the root file does not name the shard's index, there is nothing
+// to compare with.
+func (sh *Shard) compareIndex(ctx context.Context, manifest string) error {
 	key, err := sh.indexKey(ctx)
 	if err != nil || key == "" {
 		return err
+	}
+	var blobs []string
+	for _, f := range sh.Files {
+		blobs = append(blobs, f.Blob)
 	}
 	var index shardIndex
 	repo, name := sh.Index.snapshot.repo, sh.Index.snapshot.Name
@@ -52,15 +68,24 @@ func (sh *Shard) checkBlobless(ctx context.Context, manifest string) error {
 	return nil
 }
 
+// namedIndexKey is the key of the shard's index that the root file names; "" where
+// it names none.
+func (sh *Shard) namedIndexKey() (string, error) {
+	gens := sh.Index.snapshot.indexOf[sh.Index.Name].Generations
+	if sh.Number >= len(gens) || gens[sh.Number] == nil || strings.HasPrefix(*gens[sh.Number], "_") {
+		return "", nil
+	}
+	gen := *gens[sh.Number]
+	return sh.Path + "/" + shardIndexPrefix + gen, checkComponent("shard generation", gen)
+}
+
 // indexKey is the key of the shard's newest index: the root file names it from
 // 7.6 on, before it has the highest number. "" where it cannot be known.
 func (sh *Shard) indexKey(ctx context.Context) (string, error) {
-	s := sh.Index.snapshot
-	if gens := s.indexOf[sh.Index.Name].Generations; sh.Number < len(gens) && gens[sh.Number] != nil {
-		if gen := *gens[sh.Number]; !strings.HasPrefix(gen, "_") {
-			return sh.Path + "/" + shardIndexPrefix + gen, checkComponent("shard generation", gen)
-		}
+	if key, err := sh.namedIndexKey(); err != nil || key != "" {
+		return key, err
 	}
+	s := sh.Index.snapshot
 	prefix := sh.Path + "/" + shardIndexPrefix
 	entries, err := s.repo.bucket.List(ctx, prefix)
 	if err != nil {

@@ -146,22 +146,30 @@ func (r *Repository) load(ctx context.Context, entry rootSnapshot) (*Snapshot, e
 	return s, dangling(err, "the root file (generation %d) names snapshot %q, but %s is missing", r.Generation, entry.Name, layout{id: entry.blob()}.snapKey())
 }
 
-// countShards compares the shards of the listed indices with their promised
-// number. The files of 1.x have no checksum, and a damaged list of indices would
-// silently be a shorter one.
+// countShards reads the metadata of all indices for CheckShards. The files of
+// 1.x have no checksum, and a damaged list of indices would silently be a
+// shorter one.
 func (s *Snapshot) countShards(ctx context.Context) error {
-	if s.State != Success && s.State != Partial {
-		return nil // a failed one counts none
-	}
-	shards := 0
+	var indices []*Index
 	for _, name := range s.Indices {
 		index, err := s.Index(ctx, name)
 		if err != nil {
 			return err
 		}
+		indices = append(indices, index)
+	}
+	return s.CheckShards(indices)
+}
+
+// CheckShards compares the shards of all indices of the snapshot with the number
+// that the snapshot promises; a difference is Corrupt. Only snapshots that ended
+// promise it.
+func (s *Snapshot) CheckShards(indices []*Index) error {
+	shards := 0
+	for _, index := range indices {
 		shards += index.Shards
 	}
-	if shards != s.ShardsTotal {
+	if shards != s.ShardsTotal && (s.State == Success || s.State == Partial) {
 		return fault.New(fault.Corrupt, "%s: promises %d shards, its indices have %d", s.layout.snapKey(), s.ShardsTotal, shards)
 	}
 	return nil
@@ -193,7 +201,7 @@ func (r *Repository) loadAs(ctx context.Context, entry rootSnapshot, l layout) (
 	if file.Snapshot == nil {
 		return nil, fault.At(fault.New(fault.Corrupt, `has no key "snapshot"`), key)
 	}
-	s := &Snapshot{repo: r, layout: l, lookup: entry.Lookup, indexOf: r.root.indicesOf[entry.blob()]}
+	s := &Snapshot{repo: r, layout: l, lookup: entry.Lookup, indexOf: r.root.indicesIn(entry.blob())}
 	if err := s.fill(file.Snapshot); err != nil {
 		return nil, fault.At(err, key)
 	}

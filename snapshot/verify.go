@@ -36,7 +36,8 @@ type Verification struct {
 
 // verifier runs one verification.
 type verifier struct {
-	opts VerifyOptions
+	opts    VerifyOptions
+	indices []*Index // that could be read
 
 	mu   sync.Mutex
 	done Verification
@@ -65,6 +66,9 @@ func (s *Snapshot) Verify(ctx context.Context, opts VerifyOptions) (Verification
 			return v.done, err
 		}
 	}
+	if len(v.indices) == len(s.Indices) {
+		return v.done, v.problem(s.CheckShards(v.indices))
+	}
 	return v.done, nil
 }
 
@@ -89,6 +93,7 @@ func (v *verifier) index(ctx context.Context, s *Snapshot, name string) error {
 		return v.problem(err)
 	}
 	v.done.Indices++
+	v.indices = append(v.indices, idx)
 	for n := range idx.Shards {
 		if err := v.shard(ctx, idx, n); err != nil {
 			return err
@@ -105,6 +110,11 @@ func (v *verifier) shard(ctx context.Context, idx *Index, n int) error {
 		return v.problem(err)
 	}
 	v.done.Shards++
+	if !sh.Index.snapshot.layout.plain { // 1.x has no shard index
+		if err := v.problem(sh.compareIndex(ctx, sh.Path+"/"+sh.Index.snapshot.layout.snapKey())); err != nil {
+			return err
+		}
+	}
 	before := len(v.done.Problems)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(v.opts.Parallel)
