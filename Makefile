@@ -3,7 +3,6 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 TOOLS := $(CURDIR)/build/tools
-LINTER := $(TOOLS)/golangci-lint-$(LINTER_VERSION)
 LINTER_VERSION := v2.15.0
 FUZZ_SECONDS ?= 60
 export CGO_ENABLED ?= 0
@@ -20,8 +19,8 @@ build: ## build bin/reshelve
 test: format vet lint unit race e2e live fuzz ## everything that CI runs
 
 .PHONY: quick
-quick: ## the tests that need nothing but Go
-	go test ./...
+quick: ## the tests that need nothing but Go, with a short mutation campaign
+	go test -short ./...
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form

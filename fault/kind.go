@@ -43,7 +43,7 @@ const (
 type Meaning struct {
 	Kind Kind
 	Name string // stable name, used in JSON
-	Exit int    // exit code of the process, DESIGN §14
+	Exit int    // exit code of the process
 	HTTP int    // HTTP status
 	Says string // what it means, for the documentation
 }

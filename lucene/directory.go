@@ -8,7 +8,8 @@ import (
 )
 
 // Directory is where the files of one Lucene index lie. It is safe for
-// concurrent use when its implementer says so; this package never needs it to be.
+// concurrent use when its implementer says so: passes over several segments, or
+// parts of one, at the same time need it to be.
 type Directory interface {
 	// Stat tells what is promised of the named file. ok is false when there is
 	// no such file.

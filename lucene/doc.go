@@ -32,7 +32,9 @@
 //     another segment is refused.
 //  4. Memory is bounded by what the file's length can justify, whatever numbers
 //     stand in it; streams hold one chunk.
-//  5. No byte is read twice, and none that the question does not need.
+//  5. No byte of a stored document is read twice, and none that the question does
+//     not need. Heads and indexes of a file, some hundred bytes, may be: by soft
+//     deletes and columns of one file, and by each part of a segment.
 //  6. Counts agree: documents in stored fields, bits in live documents, soft
 //     deletes and the promises of the commit, or reading fails.
 //

@@ -168,7 +168,7 @@ func FuzzGlobal(f *testing.F) {
 }
 
 func FuzzWrapper(f *testing.F) {
-	f.Add([]byte(wrap(codecSnapshot, []byte(`{}`))))
+	f.Add(wrap(codecSnapshot, []byte(`{}`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		payload, err := unwrap(data, codecSnapshot)
 		if err == nil && len(payload) >= len(data) {

@@ -109,7 +109,8 @@ func (m *manifestFile) file() (File, error) {
 // checksum takes the CRC-32 of the file's footer. Files that Lucene before 4.8
 // wrote have no footer, and their checksum is another one.
 func (m *manifestFile) checksum(f *File) error {
-	if m.Checksum == "" || !hasFooter(m.WrittenBy) {
+	f.old = m.WrittenBy != "" && !hasFooter(m.WrittenBy)
+	if m.Checksum == "" || f.old || m.WrittenBy == "" {
 		return nil
 	}
 	sum, err := strconv.ParseUint(m.Checksum, 36, 64)
@@ -121,9 +122,7 @@ func (m *manifestFile) checksum(f *File) error {
 }
 
 // hasFooter tells by the Lucene version whether files end with a footer.
-func hasFooter(writtenBy string) bool {
-	return writtenBy != "" && newerThan(writtenBy, "4.7.999")
-}
+func hasFooter(writtenBy string) bool { return newerThan(writtenBy, "4.7.999") }
 
 // content takes meta_hash where it is the whole file.
 func (m *manifestFile) content(f *File) error {

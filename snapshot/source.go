@@ -107,6 +107,9 @@ func (d *Documents) takeID(v lucene.StoredValue) (err error) {
 	return err
 }
 
+// byteOrderMark may precede a stored source, and is no part of its JSON.
+const byteOrderMark = "\ufeff"
+
 // takeSource chooses between the source and the recovery source and makes JSON
 // of what is stored in another format.
 func (d *Documents) takeSource(recovery []byte) (err error) {
@@ -127,6 +130,7 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 		d.counts.Sourceless++
 		return nil
 	case len(doc.Source) > 0 && doc.Source[0] == '{':
+		doc.Source = xcontent.WithoutComments(doc.Source)
 		return nil
 	}
 	most := xcontent.Limit(len(doc.Source))
@@ -134,7 +138,10 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 	if err != nil {
 		return fault.At(err, "_source")
 	}
-	if xcontent.Sniff(plain) == xcontent.JSON {
+	if len(plain) > 0 && plain[0] == '/' {
+		plain = xcontent.WithoutComments(plain)
+	}
+	if xcontent.Sniff(plain) == xcontent.JSON && plain[0] != byteOrderMark[0] {
 		doc.Source = plain
 		return nil
 	}

@@ -72,6 +72,10 @@ func (b *bucket) Open(ctx context.Context, key string, offset, length int64) (io
 
 // cut makes the asked range of an answer that may hold more.
 func cut(response *http.Response, offset, length int64) (io.ReadCloser, error) {
+	if coding := response.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		err := fault.New(fault.Unavailable, "the server encodes its answer (%s), which was not asked for", coding)
+		return nil, fault.WithNext(err, "switch compression off for this path")
+	}
 	body, size := response.Body, response.ContentLength
 	if response.StatusCode == http.StatusPartialContent {
 		if err := blob.CheckContentRange(response.Header.Get("Content-Range"), offset, length); err != nil {
