@@ -113,6 +113,17 @@ func (c *Columns) Finish() error {
 	return nil
 }
 
+// Unconfirmed names the files whose checksum was not compared yet: long ones,
+// before Finish.
+func (c *Columns) Unconfirmed() (names []string) {
+	for _, d := range c.files {
+		if d.whole == nil && d.checks && !d.confirmed {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
 // Close gives memory back. It does not confirm anything.
 func (c *Columns) Close() error {
 	c.columns, c.files = nil, nil

@@ -29,6 +29,8 @@ type ranged struct {
 	whole  []byte // of a short file, confirmed; else nil
 	pieces []*piece
 	checks bool // finish has a footer to compare with
+	// confirmed: finish compared the footer of a file that is not whole.
+	confirmed bool
 }
 
 // piece is a run of bytes that were read, and their CRC-32.
@@ -122,7 +124,9 @@ func (f *ranged) finish() error {
 	if len(footer) == footerLength {
 		total.crc = crc32.Update(total.crc, crc32.IEEETable, footer[:8])
 	}
-	return fault.At(confirmFooter(footer, f.end(), total.crc, f.info), "file "+f.name)
+	err = confirmFooter(footer, f.end(), total.crc, f.info)
+	f.confirmed = err == nil
+	return fault.At(err, "file "+f.name)
 }
 
 // fill streams the bytes from the end of p up to an offset through p's checksum.

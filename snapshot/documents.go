@@ -12,8 +12,10 @@ import (
 // ReadOptions say which documents of a shard are wanted, and what of them. The
 // zero value reads all documents with their sources.
 type ReadOptions struct {
-	From, To int64 // shard-wide document numbers [From, To); To ≤ 0: to the end
-	Versions bool  // fill Document.Versions from doc values
+	// From and To are shard-wide document numbers [From, To); To ≤ 0 stands for the
+	// end, and nothing lies in a range that ends before it begins.
+	From, To int64
+	Versions bool // fill Document.Versions from doc values
 	// RecoverySource takes the complete original where the index stores one
 	// beside a disabled or filtered source.
 	RecoverySource bool
@@ -55,6 +57,7 @@ type Documents struct {
 	next        int64 // shard-wide number after the last document handed out
 	end         int64 // shard-wide number after the last segment that was opened
 	counts      Counts
+	steps       int // documents passed, for looks at the context
 	unreached   []string
 	parts       []part // segments that were read in part, to the end of that part
 	err         error
@@ -96,6 +99,10 @@ func (d *Documents) openAhead(i int, base int64) {
 // Err tells.
 func (d *Documents) Next() bool {
 	for d.err == nil {
+		if d.steps++; d.steps%stepsBetweenLooks == 0 && d.ctx.Err() != nil {
+			d.err = d.ctx.Err() // long runs of deleted documents must be stoppable, too
+			return false
+		}
 		switch {
 		case d.cur == nil:
 			if !d.nextSegment() {
@@ -109,6 +116,10 @@ func (d *Documents) Next() bool {
 	}
 	return false
 }
+
+// stepsBetweenLooks is how many documents are passed between two looks at the
+// context.
+const stepsBetweenLooks = 1024
 
 // nextSegment takes the segment that was opened ahead, and makes it the current
 // one if any document of it is wanted; false at the end or on an error.
@@ -126,8 +137,9 @@ func (d *Documents) nextSegment() bool {
 	}
 	d.end = s.base + int64(s.seg.MaxDoc)
 	d.openAhead(s.index+1, d.end)
-	if s.stored == nil { // nothing of it is wanted
+	if s.stored == nil { // nothing of it is wanted, or nothing lives
 		d.count(s)
+		d.next = max(d.next, s.base+int64(s.to))
 		return true
 	}
 	d.cur, d.handed, d.childless = s, -1, 0
@@ -137,9 +149,16 @@ func (d *Documents) nextSegment() bool {
 // checkFrom refuses a beginning behind the shard's last document. The number
 // right after it is where a pass goes on that was stopped at the shard's end.
 func (d *Documents) checkFrom() {
+	if d.opts.To > 0 && d.opts.To <= d.opts.From {
+		return // and d.end need not be the shard's
+	}
 	if d.opts.From > d.end {
 		from := document.Position{Index: d.doc.Index, Shard: d.shard.Number, Number: d.opts.From}
 		err := fault.New(fault.NotFound, "position %s lies beyond the end of the shard", from)
+		if d.end == 0 {
+			d.err = fault.WithNext(err, "the shard is empty")
+			return
+		}
 		d.err = fault.WithNext(err, "the shard has the numbers 0 to %d", d.end-1)
 	}
 }
@@ -152,7 +171,7 @@ func (d *Documents) endSegment() {
 		d.err = s.place(d.shard, err)
 		return
 	}
-	if s.whole() && d.childless > 0 {
+	if s.to == s.seg.MaxDoc && d.childless > 0 {
 		d.err = s.place(d.shard, fault.New(fault.Corrupt, "the last %d documents are nested ones without the document that they belong to", d.childless))
 		return
 	}
@@ -189,6 +208,7 @@ func (d *Documents) fill() bool {
 		d.err = s.place(d.shard, fault.At(err, fmt.Sprintf("document %d", n)))
 		return false
 	}
+	s.met++
 	if d.doc.ID == nil {
 		d.counts.Nested++
 		d.childless++

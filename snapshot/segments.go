@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"strings"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
@@ -23,6 +24,7 @@ type openSegment struct {
 	live     *lucene.Live
 	stored   *lucene.StoredReader // nil when nothing of the segment is wanted
 	columns  *lucene.Columns      // nil when versions are not wanted or not held
+	met      int                  // live documents that the pass came across, nested ones included
 	err      error
 }
 
@@ -81,17 +83,32 @@ func (s *openSegment) finish() error {
 		return err
 	}
 	if s.columns != nil && s.whole() {
-		return s.columns.Finish()
+		if err := s.columns.Finish(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.checkSum()
 }
 
-// unreached names the file whose checksum the pass did not see.
-func (s *openSegment) unreached() []string {
-	if s.stored == nil || s.stored.Confirmed() {
-		return nil
+// unreached names the files whose checksum the pass did not see.
+func (s *openSegment) unreached() (names []string) {
+	if s.stored != nil && !s.stored.Confirmed() {
+		names = append(names, s.seg.Name+".fdt")
 	}
-	return []string{s.seg.Name + ".fdt"}
+	if s.columns != nil {
+		for _, name := range s.columns.Unconfirmed() {
+			names = append(names, s.seg.Name+strings.TrimPrefix(name, s.seg.Name))
+		}
+	}
+	return names
+}
+
+// checkSum holds what the pass met against what the segment promises.
+func (s *openSegment) checkSum() error {
+	if sum := s.met + s.live.Deleted + s.live.SoftDeleted; s.whole() && sum != s.seg.MaxDoc {
+		return fault.New(fault.Corrupt, "%d documents were met, %d are deleted and %d soft-deleted: not the %d of the segment", s.met, s.live.Deleted, s.live.SoftDeleted, s.seg.MaxDoc)
+	}
+	return nil
 }
 
 func (s *openSegment) place(sh *Shard, err error) error {
