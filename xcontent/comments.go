@@ -37,7 +37,25 @@ func WithoutComments(text []byte) []byte {
 // mayHoldComment is quick and often right: a comment to the end of a line needs
 // a line break behind it, or the object could not end.
 func mayHoldComment(text []byte) bool {
-	return bytes.Contains(text, []byte("/*")) || bytes.Contains(text, []byte("//")) && bytes.ContainsAny(text, "\r\n")
+	for oneLine := false; ; {
+		slash := bytes.IndexByte(text, '/')
+		if slash < 0 || slash+1 == len(text) {
+			return false
+		}
+		text = text[slash+1:]
+		switch {
+		case text[0] == '*':
+			return true
+		case text[0] == '/' && !oneLine:
+			if oneLine = !hasLineBreak(text); !oneLine {
+				return true
+			}
+		}
+	}
+}
+
+func hasLineBreak(text []byte) bool {
+	return bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0
 }
 
 // stringLength is the length of the JSON string at the beginning of text, with
