@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/document"
@@ -92,15 +94,15 @@ func (f *catFlags) check(output string) error {
 // catRun is one run of cat.
 type catRun struct {
 	*program
-	flags    catFlags
-	docs     *control.Documents
-	out      *lines
-	progress *progress
-	nameless sourceless
+	flags      catFlags
+	docs       *control.Documents
+	out        *lines
+	progress   *progress
+	sourceless firstSourceless
 }
 
-// tickEvery is after how many documents the clock and the wish to stop are
-// looked at: often enough for people, too rarely to cost anything.
+// tickEvery is after how many documents the clock is looked at: often enough for
+// people, too rarely to cost anything.
 const tickEvery = 32
 
 func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
@@ -108,11 +110,11 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 	if f.format == "bulk" {
 		r.out.format = bulk
 	}
-	r.progress = p.newProgress("document")
+	r.progress = p.newProgress("document", !isTerminal(p.stdout))
 	defer r.progress.stop()
-	r.nameless.note = r.progress.note
+	r.sourceless.note = r.progress.note
 	r.docs, err = p.control.Read(ctx, f.request, control.Watch{
-		Sourceless: r.nameless.name,
+		Sourceless: r.sourceless.name,
 		Absent:     r.absent,
 		Filtered:   r.filtered,
 	})
@@ -120,7 +122,7 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 		return err
 	}
 	defer r.docs.Close()
-	return r.finish(r.print(ctx))
+	return r.finish(r.print())
 }
 
 // absent names a shard, or an index, that is passed over.
@@ -137,28 +139,27 @@ func (r *catRun) filtered(index, why string) {
 	r.progress.note("%s: sources are stored, and printed, incomplete: %s", index, why)
 }
 
-// print writes documents until their end, an error, or the wish to stop.
-func (r *catRun) print(ctx context.Context) error {
-	for n := 1; r.docs.Next(); n++ {
-		doc := r.docs.Document()
-		if doc.Source == nil && r.flags.format == "bulk" {
-			r.nameless.name(doc)
-			continue
-		}
-		r.out.print(doc)
+// print writes documents until their end or an error, which it returns, or until
+// a write fails.
+func (r *catRun) print() error {
+	for n := 1; r.out.err == nil && r.docs.Next(); n++ {
+		r.document(r.docs.Document())
 		switch {
-		case r.out.err != nil:
-			return r.out.err
 		case n == 1:
 			r.out.flush() // the first document is shown at once
 		case n%tickEvery == 0:
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
 			r.tick()
 		}
 	}
 	return r.docs.Err()
+}
+
+func (r *catRun) document(doc *document.Document) {
+	if doc.Source == nil && r.flags.format == "bulk" {
+		r.sourceless.name(doc)
+		return
+	}
+	r.out.print(doc)
 }
 
 // tick moves the progress on, and shows documents that wait too long.
@@ -170,12 +171,11 @@ func (r *catRun) tick() {
 	}
 }
 
-// finish says everything that the run owes: what was left out, what was printed
-// on the word of no checksum, and where another run goes on.
+// finish says everything that the run owes, however it ended: what was left out,
+// what was printed on the word of no checksum, and where another run goes on.
+// What was met while reading, err, outlives a failed write.
 func (r *catRun) finish(err error) error {
-	if r.out.flush(); r.out.err != nil {
-		err = r.out.err
-	}
+	r.out.flush()
 	totals := r.docs.Totals()
 	r.progress.end(totals.Documents, totals.SourceBytes)
 	next, more := r.docs.Position()
@@ -186,18 +186,20 @@ func (r *catRun) finish(err error) error {
 	if n := r.out.inexact; n > 0 {
 		r.note("%s printed with an id, routing or type that is not UTF-8, with U+FFFD in the place of each such byte; the first is %s", counted(n, "document"), r.out.firstInexact)
 	}
-	if unconfirmed && err != nil {
+	if unconfirmed {
 		r.note("%s", unconfirmedText(first, last))
 	}
-	switch {
-	case r.out.err != nil:
-		return written(err)
-	case err == nil || !more:
-		r.unreachedNotes()
+	r.unreachedNotes(err)
+	switch lost := written(r.out.err); {
+	case err == nil:
+		return lost
+	case lost != nil:
+		r.note("%s", lost)
+	case r.out.err != nil || !more: // nobody knows how much its reader took, or nothing is left
 	case fault.Is(err, fault.Interrupted):
 		r.note("interrupted; go on with --from %s", next)
 		return told(err)
-	case fault.Is(err, fault.Unavailable):
+	case fault.KindOf(err).ExitCode() == fault.Unavailable.ExitCode():
 		r.note("go on with --from %s", next)
 	}
 	return err
@@ -210,21 +212,17 @@ func unconfirmedText(first, last document.Position) string {
 	return fmt.Sprintf("%s to %s were printed unconfirmed", first, last)
 }
 
-// unreachedNotes name the files whose checksum was not seen because of --from
-// or --limit.
-func (r *catRun) unreachedNotes() {
+// unreachedNotes name the files that were read, but not to a checksum: only a
+// part of them was wanted, the run ended before, or they have none. The damaged
+// file that err tells of needs no note.
+func (r *catRun) unreachedNotes(err error) {
+	var damage *fault.Error
+	if fault.Is(err, fault.Corrupt) {
+		errors.As(err, &damage)
+	}
 	for _, u := range r.docs.Unreached() {
-		r.note("%s/%d: the checksum of %s was not reached, because of %s; verify checks it", u.Index, u.Shard, u.File, r.flags.cause())
+		if damage == nil || !slices.Contains(damage.Place(), "file "+u.File) {
+			r.note("%s/%d: the checksum of %s was not reached; verify reads the file to its end", u.Index, u.Shard, u.File)
+		}
 	}
-}
-
-// cause is the flags that make a run read a file in part.
-func (f *catFlags) cause() string {
-	switch {
-	case f.request.From != "" && f.limit >= 0:
-		return "--from and --limit"
-	case f.request.From != "":
-		return "--from"
-	}
-	return "--limit"
 }

@@ -34,6 +34,9 @@ const (
 
 // readBlob reads a whole blob; memory grows with what arrives.
 func readBlob(ctx context.Context, b Bucket, key string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fault.At(err, key)
+	}
 	r, err := b.Open(ctx, key, 0, -1)
 	if err != nil {
 		return nil, fault.At(err, key)

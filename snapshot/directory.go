@@ -98,6 +98,23 @@ func (f *File) partCount() int64 {
 	return (f.Length + f.PartSize - 1) / f.PartSize
 }
 
+// ranges are the lengths of the ranges of blobs that a range of the file meets;
+// none where the manifest holds the file.
+func (f *File) ranges(offset, length int64) (lengths []int64) {
+	if f.Content != nil {
+		return nil
+	}
+	for length > 0 {
+		n := length
+		if f.PartSize > 0 {
+			n = min(length, f.PartSize-offset%f.PartSize)
+		}
+		lengths = append(lengths, n)
+		offset, length = offset+n, length-n
+	}
+	return lengths
+}
+
 func (sh *Shard) part(f *File, n int64) Entry {
 	key := sh.Path + "/" + f.Blob
 	if f.PartSize == 0 {

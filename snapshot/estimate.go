@@ -9,8 +9,8 @@ import (
 )
 
 // sampleDocuments is how many documents at the start of a segment tell what the
-// rest is like.
-const sampleDocuments = 256
+// rest is like. A variable only so that tests can make every segment a long one.
+var sampleDocuments = int64(256)
 
 // Estimate is what reading all documents of a snapshot would cost and give.
 type Estimate struct {
@@ -41,14 +41,21 @@ func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (
 			continue
 		}
 		idx, err := metered.Index(ctx, name)
+		if fault.Is(err, fault.NotFound) && s.mayLack(name, -1) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		for n := range idx.Shards {
-			if s.missing(name, n) {
+			if s.fails(name, n) {
 				continue
 			}
-			if err := e.shard(ctx, idx, n); err != nil {
+			err := e.shard(ctx, idx, n)
+			if fault.Is(err, fault.NotFound) && s.mayLack(name, n) {
+				continue
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -58,8 +65,8 @@ func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (
 	return &e.sum, nil
 }
 
-// missing tells whether the snapshot says that it does not hold the shard.
-func (s *Snapshot) missing(index string, shard int) bool {
+// fails tells whether the snapshot names the shard as one that it does not hold.
+func (s *Snapshot) fails(index string, shard int) bool {
 	for _, f := range s.Failures {
 		if f.Index == index && f.Shard == shard {
 			return true
@@ -90,42 +97,70 @@ func (e *estimator) shard(ctx context.Context, idx *Index, n int) error {
 	return nil
 }
 
-// segment opens a segment as a pass does, metered, and then samples it,
-// unmetered: its stored fields count by their length.
-func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCommit) error {
-	seg, err := lucene.OpenSegment(ctx, sh, sc)
-	var live *lucene.Live
-	if err == nil {
-		live, err = seg.Live(ctx)
+// segment opens a segment as a pass does, metered but for the stored fields: these
+// count by the ranges of blobs that they fill, and their first documents tell what
+// the others are like.
+func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCommit) (err error) {
+	dir := &tracedShard{Shard: sh}
+	s := &openSegment{}
+	if s.seg, err = lucene.OpenSegment(ctx, dir, sc); err == nil {
+		s.to = s.seg.MaxDoc
+		s.live, err = s.seg.Live(ctx)
 	}
 	if err != nil {
 		return fault.At(err, sh.Path, "segment "+sc.Name)
 	}
-	lives := int64(seg.MaxDoc - live.Deleted - live.SoftDeleted)
+	lives := int64(s.seg.MaxDoc - s.live.Deleted - s.live.SoftDeleted)
 	if lives == 0 {
 		return nil
 	}
 	e.meter.off = true
 	defer func() { e.meter.off = false }()
-	counts, err := sh.sample(ctx, sc)
+	dir.opened = nil
+	s.roles = rolesOf(s.seg)
+	if s.stored, err = s.seg.OpenStored(ctx, 0, s.seg.MaxDoc); err != nil {
+		return fault.At(err, sh.Path, "segment "+sc.Name)
+	}
+	counts, err := sh.sample(ctx, s)
 	if err != nil {
 		return err
 	}
 	e.sum.add(counts, lives)
-	length := seg.StoredBytes()
-	e.sum.Bytes += length
-	e.sum.Opens++
-	e.sum.Streams = append(e.sum.Streams, length)
+	for _, lengths := range dir.opened { // what the sample needed beside, a pass needs too
+		for _, length := range lengths {
+			e.sum.Bytes += length
+			e.sum.Opens++
+		}
+	}
+	e.sum.Streams = append(e.sum.Streams, dir.opened[0]...)
 	return nil
 }
 
-// sample reads the first live documents of one segment.
-func (sh *Shard) sample(ctx context.Context, sc lucene.SegmentCommit) (Counts, error) {
-	d := newDocuments(ctx, sh, &lucene.Commit{Segments: []lucene.SegmentCommit{sc}}, ReadOptions{})
+// sample reads the first live documents of an open segment, and closes it.
+func (sh *Shard) sample(ctx context.Context, s *openSegment) (Counts, error) {
+	d := newDocuments(ctx, sh, &lucene.Commit{}, ReadOptions{})
 	defer d.Close()
+	d.ahead = make(chan *openSegment, 1)
+	d.ahead <- s
 	for d.counts.Documents < sampleDocuments && d.Next() {
 	}
 	return d.counts, d.err
+}
+
+// tracedShard is a shard that notes the lengths of the ranges of blobs that the
+// ranges of files, in the order in which they were opened, consist of.
+type tracedShard struct {
+	*Shard
+	opened [][]int64
+}
+
+// Open is that of the shard.
+func (t *tracedShard) Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {
+	r, err := t.Shard.Open(ctx, name, offset, length)
+	if err == nil {
+		t.opened = append(t.opened, t.byName[name].ranges(offset, length))
+	}
+	return r, err
 }
 
 // add extrapolates from what the sample saw to all live documents.
