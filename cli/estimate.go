@@ -35,8 +35,7 @@ func printEstimate(w io.Writer, e *control.Estimate) {
 	if e.Exact {
 		how = ""
 	}
-	t := newTable("", ">")
-	t.rows = nil
+	t := &table{right: map[int]bool{1: true}}
 	t.row("documents", how+count(e.Documents))
 	t.row("source bytes", how+bytesText(e.SourceBytes))
 	t.row("bytes to read", bytesText(e.ReadBytes))

@@ -39,13 +39,14 @@ type progress struct {
 	fraction float64 // done, 0 to 1; < 0: unknown
 }
 
-// newProgress begins to tell, unless --quiet. A terminal that shows the
-// documents themselves gets no line drawn among them.
-func (p *program) newProgress(what string) *progress {
+// newProgress begins to tell how many things were done, named in the singular,
+// unless --quiet. On a terminal it tells only if it may draw there: a line has no
+// place among an output that people see grow.
+func (p *program) newProgress(what string, draws bool) *progress {
 	g := &progress{out: p.stderr, what: what, begun: time.Now(), quit: make(chan struct{}), fraction: -1}
 	switch {
 	case p.quiet:
-	case isTerminal(p.stderr) && isTerminal(p.stdout) && what == "document":
+	case isTerminal(p.stderr) && !draws:
 	case isTerminal(p.stderr):
 		g.draw()
 	default:

@@ -27,8 +27,9 @@ import (
 //	reshelve ARG…            the program, which must exit with 0
 //	exits CODE ARG…          the program, which must exit with CODE
 //	stopped LINES ARG…       the program, interrupted after so many lines
-//	hungup BYTES ARG…        the program, whose standard output then breaks
-//	full ARG…                the program, with no room for its output
+//	hungup CODE BYTES ARG…   the program, whose reader goes away after so many
+//	                         bytes, and which must exit with CODE
+//	full CODE BYTES ARG…     the same with room for so many bytes
 //	clone NAME DIR           a copy of testdata/repositories/NAME/repo
 //	flip GLOB TEXT OFFSET    change one byte of each file with TEXT in its first
 //	                         bytes; a negative offset counts from the end
@@ -57,10 +58,10 @@ func TestScripts(t *testing.T) {
 			},
 			"stopped": stopped,
 			"hungup": func(ts *testscript.TestScript, _ bool, args []string) {
-				run(ts, 0, args[1:], &breaking{ts.Stdout(), number(ts, args[0]), syscall.EPIPE})
+				run(ts, number(ts, args[0]), args[2:], &breaking{ts.Stdout(), number(ts, args[1]), syscall.EPIPE})
 			},
 			"full": func(ts *testscript.TestScript, _ bool, args []string) {
-				run(ts, 7, args, &breaking{ts.Stdout(), 0, syscall.ENOSPC})
+				run(ts, number(ts, args[0]), args[2:], &breaking{ts.Stdout(), number(ts, args[1]), syscall.ENOSPC})
 			},
 			"clone":  clone,
 			"flip":   flip,

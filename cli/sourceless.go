@@ -8,14 +8,14 @@ import (
 // mostNamed is how many documents without source are named one by one.
 const mostNamed = 20
 
-// sourceless names the first documents that have no source; the summary of each
+// firstSourceless names the first documents that have no source; the summary of each
 // index counts all.
-type sourceless struct {
+type firstSourceless struct {
 	note  func(format string, args ...any)
 	named int
 }
 
-func (s *sourceless) name(doc *document.Document) {
+func (s *firstSourceless) name(doc *document.Document) {
 	s.named++
 	switch {
 	case s.named <= mostNamed:

@@ -24,7 +24,7 @@ the exit code is 4.`,
 	selectionFlags(cmd, &sel)
 	allowPartialFlag(cmd, &sel)
 	return p.targeted(cmd, &sel, func(ctx context.Context) error {
-		progress := p.newProgress("file")
+		progress := p.newProgress("file", true)
 		defer progress.stop()
 		done, err := p.control.Verify(ctx, sel, func(v control.Verification, fraction float64) {
 			progress.set(int64(v.Files), v.Bytes, fraction)

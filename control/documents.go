@@ -51,7 +51,7 @@ type Sourceless struct {
 	Recoverable int64
 }
 
-// Unreached is a file that was read, but not to its checksum.
+// Unreached is a file that was read, but not to a checksum.
 type Unreached struct {
 	Index string
 	Shard int
@@ -62,6 +62,9 @@ type Unreached struct {
 // error, which Err tells.
 func (d *Documents) Next() bool {
 	for d.err == nil && !d.stopped {
+		if d.err = d.ctx.Err(); d.err != nil {
+			return false // looked at here, since not every document is yielded
+		}
 		if d.req.Limit != nil && d.totals.Documents >= *d.req.Limit {
 			d.stopped = true
 			return false
@@ -104,9 +107,6 @@ func (d *Documents) nextShard() bool {
 		if d.shard >= idx.Shards {
 			d.index, d.shard = d.index+1, 0
 			continue
-		}
-		if d.err = d.ctx.Err(); d.err != nil {
-			return false
 		}
 		if f, absent := d.absent(idx.Name, d.shard); absent {
 			d.passOver(f)
@@ -259,8 +259,9 @@ func (d *Documents) Unconfirmed() (first, last document.Position, ok bool) {
 	return first, last, ok
 }
 
-// Unreached are the files whose checksum was not reached, because the request
-// began in their middle or the pass was closed there. Complete after Close.
+// Unreached are the files that were read but not to a checksum: the request
+// began in their middle, the pass ended there, or they have none (Lucene before
+// 4.8). Complete after Close.
 func (d *Documents) Unreached() []Unreached { return d.unreached }
 
 // Close ends the pass. It may be called more than once.
