@@ -38,9 +38,7 @@ named as such, and the exit code says so.`,
 			return err
 		}
 		detailed := len(sel.Indices) > 0 || len(found.Indices) <= mostDetailed
-		if err := p.answer(found, func(w io.Writer) { printInspection(w, found, detailed) }); err != nil {
-			return err
-		}
+		err = p.answerWith(err, found, func(w io.Writer) { printInspection(w, found, detailed) })
 		p.tellProblems(found.Problems, err)
 		return err
 	})

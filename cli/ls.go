@@ -23,9 +23,7 @@ func (p *program) ls() *cobra.Command {
 		if list == nil {
 			return err
 		}
-		if err := p.answer(list, func(w io.Writer) { printListing(w, list) }); err != nil {
-			return err
-		}
+		err = p.answerWith(err, list, func(w io.Writer) { printListing(w, list) })
 		p.tellProblems(list.Problems, err)
 		return err
 	})

@@ -119,6 +119,19 @@ func (p *program) answer(v any, text func(io.Writer)) error {
 	return written(err)
 }
 
+// answerWith is answer for a verb that met err beside its answer. Err decides the
+// exit code, also when the answer is lost; it then tells so.
+func (p *program) answerWith(err error, v any, text func(io.Writer)) error {
+	lost := p.answer(v, text)
+	switch {
+	case err == nil:
+		return lost
+	case lost != nil:
+		return fault.WithNext(err, "the answer is lost: %s", lost)
+	}
+	return err
+}
+
 // printDocument prints v as one JSON document.
 func printDocument(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

@@ -31,7 +31,7 @@ func (s *firstSourceless) name(doc *document.Document) {
 func (r *catRun) sourcelessNotes(t control.Totals) {
 	for _, s := range t.Sourceless {
 		if s.Documents > 0 {
-			r.note("%s: %s no _source", s.Index, have(s.Documents))
+			r.note("%s: %s no _source", s.Index, have(s.Documents, "document"))
 		}
 		if s.Recoverable > 0 {
 			r.note("%s: beside the disabled or filtered _source of %s the complete original is stored; --use-recovery-source prints it", s.Index, counted(s.Recoverable, "document"))
@@ -39,9 +39,10 @@ func (r *catRun) sourcelessNotes(t control.Totals) {
 	}
 }
 
-func have(n int64) string {
+// have is "1 thing has" or "n things have".
+func have(n int64, thing string) string {
 	if n == 1 {
-		return "1 document has"
+		return "1 " + thing + " has"
 	}
-	return counted(n, "document") + " have"
+	return counted(n, thing) + " have"
 }

@@ -33,10 +33,7 @@ the exit code is 4.`,
 		if done == nil {
 			return err
 		}
-		if err := p.answer(done, func(w io.Writer) { printVerification(w, done) }); err != nil {
-			return err
-		}
-		return err
+		return p.answerWith(err, done, func(w io.Writer) { printVerification(w, done) })
 	})
 }
 
@@ -53,6 +50,9 @@ func printVerification(w io.Writer, v *control.Verification) {
 	fmt.Fprintf(w, "snapshot %s: %s in %s, %s: %s, %s and their checksums, %s\n", oneLine(v.Snapshot),
 		counted(int64(v.Shards), "shard"), counted(int64(v.Indices), "index"), counted(int64(v.Segments), "segment"),
 		counted(int64(v.Files), "file"), bytesText(v.Bytes), counted(v.Documents, "Lucene document"))
+	if v.Unchecked > 0 {
+		fmt.Fprintf(w, "%s no checksum: Lucene before 4.8 wrote none\n", have(int64(v.Unchecked), "file"))
+	}
 	if len(v.Problems) == 0 {
 		fmt.Fprintln(w, "everything is as it should be")
 	}

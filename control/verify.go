@@ -17,7 +17,8 @@ type Verification struct {
 	Shards     int       `json:"shards"`
 	Segments   int       `json:"segments"`
 	Files      int       `json:"files"`     // each read to its end, its length and checksum compared
-	Bytes      int64     `json:"bytes"`     // of those
+	Unchecked  int       `json:"unchecked"` // of those without a checksum: Lucene wrote them before 4.8
+	Bytes      int64     `json:"bytes"`     // of the files
 	Documents  int64     `json:"documents"` // live Lucene documents, nested ones included
 	Problems   []Problem `json:"problems"`  // empty: the snapshot is sound
 	// Absent is what the snapshot, which is not complete, does not claim to hold.
@@ -37,7 +38,7 @@ func (c *Control) Verify(ctx context.Context, sel Selection, progress func(sums 
 	tell := func(v snapshot.Verification) *Verification {
 		return &Verification{
 			Repository: sel.Repository, Snapshot: snap.Name, UUID: snap.UUID,
-			Indices: v.Indices, Shards: v.Shards, Segments: v.Segments, Files: v.Files,
+			Indices: v.Indices, Shards: v.Shards, Segments: v.Segments, Files: v.Files, Unchecked: v.Unchecked,
 			Bytes: v.Bytes, Documents: v.Documents, Problems: []Problem{},
 		}
 	}
