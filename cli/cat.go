@@ -65,8 +65,9 @@ the source on the next line. With --versions the action carries the version, as
 external_gte, so that sending the lines twice changes nothing.
 
 Documents are printed as they are read, and a file's checksum stands at its end.
-When it is wrong, the exit code is 4 and standard error names the positions that
-were printed unconfirmed. A run that is interrupted says with which --from
+When it is wrong, the exit code is 4. However a run ends, standard error names the
+positions that were printed unconfirmed, and the files whose checksum it did not
+reach, as with --from and --limit. A run that is interrupted says with which --from
 another one goes on.`
 
 const catExample = `  reshelve snapshot cat /backups/repository | jq ._source
@@ -122,7 +123,7 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 		return err
 	}
 	defer r.docs.Close()
-	return r.finish(r.print())
+	return r.finish(r.print(ctx))
 }
 
 // absent names a shard, or an index, that is passed over.
@@ -140,8 +141,9 @@ func (r *catRun) filtered(index, why string) {
 }
 
 // print writes documents until their end or an error, which it returns, or until
-// a write fails.
-func (r *catRun) print() error {
+// a write fails. One that fails because people stop the whole pipe is an
+// interruption.
+func (r *catRun) print(ctx context.Context) error {
 	for n := 1; r.out.err == nil && r.docs.Next(); n++ {
 		r.document(r.docs.Document())
 		switch {
@@ -151,7 +153,10 @@ func (r *catRun) print() error {
 			r.tick()
 		}
 	}
-	return r.docs.Err()
+	if err := r.docs.Err(); err != nil || r.out.err == nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 func (r *catRun) document(doc *document.Document) {

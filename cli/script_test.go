@@ -27,6 +27,7 @@ import (
 //	reshelve ARG…            the program, which must exit with 0
 //	exits CODE ARG…          the program, which must exit with CODE
 //	stopped LINES ARG…       the program, interrupted after so many lines
+//	broken ARG…              the program, interrupted while its reader goes away
 //	hungup CODE BYTES ARG…   the program, whose reader goes away after so many
 //	                         bytes, and which must exit with CODE
 //	full CODE BYTES ARG…     the same with room for so many bytes
@@ -57,6 +58,7 @@ func TestScripts(t *testing.T) {
 				run(ts, number(ts, args[0]), args[1:], ts.Stdout())
 			},
 			"stopped": stopped,
+			"broken":  broken,
 			"hungup": func(ts *testscript.TestScript, _ bool, args []string) {
 				run(ts, number(ts, args[0]), args[2:], &breaking{ts.Stdout(), number(ts, args[1]), syscall.EPIPE})
 			},
@@ -98,6 +100,13 @@ func stopped(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	runIn(ctx, ts, 130, args[1:], &interrupting{ts.Stdout(), number(ts, args[0]), cancel})
+}
+
+// broken interrupts the program and its reader at once, as Ctrl-C does in a pipe.
+func broken(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	runIn(ctx, ts, 130, args, &interrupting{&breaking{ts.Stdout(), 0, syscall.EPIPE}, 0, cancel})
 }
 
 // interrupting cancels after a number of lines.
