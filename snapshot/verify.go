@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/reshelve/reshelve/fault"
@@ -67,25 +68,25 @@ func (s *Snapshot) Verify(ctx context.Context, opts VerifyOptions) (Verification
 			return v.done, err
 		}
 	}
+	var err error
 	if len(v.indices) == len(s.Indices) {
-		return v.done, v.problem(s.CheckShards(v.indices))
+		err = v.problem(s.CheckShards(v.indices))
 	}
-	return v.done, nil
+	return v.done, err
 }
 
 // problem lists damage and refusals and returns what ends the verification.
 func (v *verifier) problem(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || !isProblem(err) {
+		return err
 	}
-	switch fault.KindOf(err) {
-	case fault.Corrupt, fault.Refused, fault.NotFound:
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.done.Problems = append(v.done.Problems, err)
-		return nil
-	}
-	return err
+	v.done.Problems = append(v.done.Problems, err)
+	return nil
+}
+
+// isProblem tells what is listed from what ends the verification.
+func isProblem(err error) bool {
+	return fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Refused) || fault.Is(err, fault.NotFound)
 }
 
 func (v *verifier) index(ctx context.Context, s *Snapshot, name string) error {
@@ -116,26 +117,38 @@ func (v *verifier) shard(ctx context.Context, idx *Index, n int) error {
 			return err
 		}
 	}
-	before := len(v.done.Problems)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(v.opts.Parallel)
-	for i := range sh.Files {
-		f := &sh.Files[i]
-		group.Go(func() error {
-			err := v.problem(fault.At(sh.checkFile(groupCtx, f), sh.Path, "file "+f.Name))
-			v.file(f)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	sound, err := v.files(ctx, sh)
+	if err != nil || !sound {
 		return err
-	}
-	if len(v.done.Problems) > before {
-		return nil
 	}
 	return v.problem(v.structure(ctx, sh))
 }
 
+// files checks the shard's files, several at a time; what is wrong is listed in the
+// order of their names.
+func (v *verifier) files(ctx context.Context, sh *Shard) (sound bool, err error) {
+	wrong := make([]error, len(sh.Files))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.opts.Parallel)
+	for i := range sh.Files {
+		f := &sh.Files[i]
+		group.Go(func() error {
+			err := fault.At(sh.checkFile(ctx, f), sh.Path, "file "+f.Name)
+			if err != nil && !isProblem(err) {
+				return err
+			}
+			wrong[i] = err
+			v.file(f)
+			return nil
+		})
+	}
+	err = group.Wait()
+	wrong = slices.DeleteFunc(wrong, func(err error) bool { return err == nil })
+	v.done.Problems = append(v.done.Problems, wrong...)
+	return len(wrong) == 0, err
+}
+
+// file counts a file that was checked.
 func (v *verifier) file(f *File) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
