@@ -123,7 +123,7 @@ func (p *program) runCat(ctx context.Context, f catFlags) (err error) {
 		return err
 	}
 	defer r.docs.Close()
-	return r.finish(r.print(ctx))
+	return r.finish(ctx, r.print())
 }
 
 // absent names a shard, or an index, that is passed over.
@@ -141,9 +141,8 @@ func (r *catRun) filtered(index, why string) {
 }
 
 // print writes documents until their end or an error, which it returns, or until
-// a write fails. One that fails because people stop the whole pipe is an
-// interruption.
-func (r *catRun) print(ctx context.Context) error {
+// a write fails.
+func (r *catRun) print() error {
 	for n := 1; r.out.err == nil && r.docs.Next(); n++ {
 		r.document(r.docs.Document())
 		switch {
@@ -153,10 +152,7 @@ func (r *catRun) print(ctx context.Context) error {
 			r.tick()
 		}
 	}
-	if err := r.docs.Err(); err != nil || r.out.err == nil {
-		return err
-	}
-	return ctx.Err()
+	return r.docs.Err()
 }
 
 func (r *catRun) document(doc *document.Document) {
@@ -178,9 +174,13 @@ func (r *catRun) tick() {
 
 // finish says everything that the run owes, however it ended: what was left out,
 // what was printed on the word of no checksum, and where another run goes on.
-// What was met while reading, err, outlives a failed write.
-func (r *catRun) finish(err error) error {
+// What was met while reading, err, outlives a failed write; and a write that fails
+// because people stop the whole pipe is an interruption.
+func (r *catRun) finish(ctx context.Context, err error) error {
 	r.out.flush()
+	if err == nil && r.out.err != nil {
+		err = ctx.Err()
+	}
 	totals := r.docs.Totals()
 	r.progress.end(totals.Documents, totals.SourceBytes)
 	next, more := r.docs.Position()
@@ -191,7 +191,7 @@ func (r *catRun) finish(err error) error {
 	if n := r.out.inexact; n > 0 {
 		r.note("%s printed with an id, routing or type that is not UTF-8, with U+FFFD in the place of each such byte; the first is %s", counted(n, "document"), r.out.firstInexact)
 	}
-	if unconfirmed {
+	if unconfirmed && (err != nil || !closedByReader(r.out.err)) { // head has what it wanted
 		r.note("%s", unconfirmedText(first, last))
 	}
 	r.unreachedNotes(err)
@@ -200,14 +200,23 @@ func (r *catRun) finish(err error) error {
 		return lost
 	case lost != nil:
 		r.note("%s", lost)
-	case r.out.err != nil || !more: // nobody knows how much its reader took, or nothing is left
+	case !more: // nothing is left
 	case fault.Is(err, fault.Interrupted):
 		r.note("interrupted; go on with --from %s", next)
+		r.handedNote()
 		return told(err)
 	case fault.KindOf(err).ExitCode() == fault.Unavailable.ExitCode():
 		r.note("go on with --from %s", next)
+		r.handedNote()
 	}
 	return err
+}
+
+// handedNote says that nobody knows how much the reader of a pipe took.
+func (r *catRun) handedNote() {
+	if !keepsAll(r.stdout) {
+		r.note("this is what was handed to the pipe, whose reader may have kept less: go back to the last document that it kept")
+	}
 }
 
 func unconfirmedText(first, last document.Position) string {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"syscall"
 
 	"github.com/reshelve/reshelve/fault"
@@ -19,4 +20,15 @@ func written(err error) error {
 
 func closedByReader(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// keepsAll tells whether what was written stays as it was: in a file, or before
+// the eyes of whom a terminal serves. What a pipe takes may be lost with its reader.
+func keepsAll(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || isTerminal(w))
 }

@@ -18,6 +18,9 @@ func TestAnInterruptBeforeTheFirstLineIsNoFailure(t *testing.T) {
 		if code != 130 || stderr.String() != "interrupted\n" || verb == "cat" && stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, %q, %q", verb, code, stdout.String(), stderr.String())
 		}
+		if bytes.Contains(stdout.Bytes(), []byte("as it should be")) {
+			t.Errorf("%s promises %q", verb, stdout.String())
+		}
 	}
 }
 

@@ -52,6 +52,9 @@ A run that is interrupted prints the position at which another one goes on:
   interrupted; go on with --from books/0/813
   $ reshelve snapshot cat /backups/repository --from books/0/813 > part-2
 
+Into a pipe, that position is what was handed to the pipe; its reader may have
+kept less: go back to the last document that it kept.
+
 --from is inclusive. A file's checksum stands at its end and covers all of it; a
 run that begins or stops in the middle says which checksum it could not check.
 "reshelve snapshot verify" checks all of them.`

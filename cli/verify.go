@@ -53,7 +53,23 @@ func printVerification(w io.Writer, v *control.Verification) {
 	if v.Unchecked > 0 {
 		fmt.Fprintf(w, "%s no checksum: Lucene before 4.8 wrote none\n", have(int64(v.Unchecked), "file"))
 	}
-	if len(v.Problems) == 0 {
-		fmt.Fprintln(w, "everything is as it should be")
+	fmt.Fprint(w, conclusion(v))
+}
+
+// conclusion is the last line, which must not promise more than was seen: "" when
+// the problems before it say enough.
+func conclusion(v *control.Verification) string {
+	found := "no damage"
+	if n := len(v.Problems); n > 0 {
+		found = counted(int64(n), "problem")
 	}
+	switch {
+	case !v.Complete:
+		return fmt.Sprintf("not finished: %s checked, %s found so far\n", counted(int64(v.Files), "file"), found)
+	case len(v.Problems) > 0:
+		return ""
+	case len(v.Absent) > 0:
+		return "what is there is as it should be\n"
+	}
+	return "everything is as it should be\n"
 }

@@ -13,6 +13,7 @@ type Verification struct {
 	Repository string    `json:"repository"`
 	Snapshot   string    `json:"snapshot"`
 	UUID       string    `json:"uuid"`
+	Complete   bool      `json:"complete"` // the verification came to its end
 	Indices    int       `json:"indices"`
 	Shards     int       `json:"shards"`
 	Segments   int       `json:"segments"`
@@ -20,14 +21,15 @@ type Verification struct {
 	Unchecked  int       `json:"unchecked"` // of those without a checksum: Lucene wrote them before 4.8
 	Bytes      int64     `json:"bytes"`     // of the files
 	Documents  int64     `json:"documents"` // live Lucene documents, nested ones included
-	Problems   []Problem `json:"problems"`  // empty: the snapshot is sound
+	Problems   []Problem `json:"problems"`  // empty, and complete: the snapshot is sound
 	// Absent is what the snapshot, which is not complete, does not claim to hold.
 	Absent []Problem `json:"absent,omitempty"`
 }
 
 // Verify reads every file of a snapshot and compares lengths, checksums and
 // counts. The answer lists everything that is wrong; with damage the error is
-// fault.Corrupt beside the answer. Progress, unless nil, gets the sums so far
+// fault.Corrupt beside the answer, and an answer that is not complete stands
+// beside the error that ended it. Progress, unless nil, gets the sums so far
 // and how much is done, from 0 to 1, told by shards; negative when unknown.
 func (c *Control) Verify(ctx context.Context, sel Selection, progress func(sums Verification, fraction float64)) (*Verification, error) {
 	chosen, err := c.choose(ctx, sel)
@@ -48,6 +50,7 @@ func (c *Control) Verify(ctx context.Context, sel Selection, progress func(sums 
 	}
 	done, err := snap.Verify(ctx, opts)
 	out := tell(done)
+	out.Complete = err == nil
 	for _, p := range done.Problems {
 		if snap.State != snapshot.Success && fault.Is(p, fault.NotFound) {
 			out.Absent = append(out.Absent, Tell(p))
