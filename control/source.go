@@ -61,18 +61,22 @@ func hasNested(mappings json.RawMessage) bool {
 // fields that every index stores, and those that the mapping says to.
 func storedFields(mappings json.RawMessage) []string {
 	found := map[string]bool{}
-	collectStored(mappings, "", 0, found)
+	room := 32*len(mappings) + 1<<16
+	collectStored(mappings, "", &room, found)
 	return append([]string{"_id", "_routing"}, slices.Sorted(maps.Keys(found))...)
 }
 
-func collectStored(mapping json.RawMessage, path string, depth int, found map[string]bool) {
-	const deepest = 100
+// collectStored adds the fields of a part of a mapping. A field is decoded once for
+// each object that it lies in: room bounds how many bytes that, and the paths of
+// fields, may be together.
+func collectStored(mapping json.RawMessage, path string, room *int, found map[string]bool) {
 	var field struct {
 		Store      json.RawMessage            `json:"store"`
 		Properties map[string]json.RawMessage `json:"properties"`
 		Fields     map[string]json.RawMessage `json:"fields"`
 	}
-	if depth > deepest || json.Unmarshal(mapping, &field) != nil {
+	*room -= len(mapping) + len(path)
+	if *room < 0 || json.Unmarshal(mapping, &field) != nil {
 		return
 	}
 	if string(field.Store) == "true" || string(field.Store) == `"true"` {
@@ -83,7 +87,7 @@ func collectStored(mapping json.RawMessage, path string, depth int, found map[st
 			if path != "" {
 				name = path + "." + name
 			}
-			collectStored(sub, name, depth+1, found)
+			collectStored(sub, name, room, found)
 		}
 	}
 }

@@ -165,12 +165,23 @@ func (i *Index) leftOutVector(properties map[string]json.RawMessage) string {
 	if set := i.Setting[key]; set == "false" || set == "" && i.created.number() < since.number() {
 		return ""
 	}
-	return findField(properties, kind, 0)
+	s := fieldSearch{kind: kind, room: 1 << 16}
+	for _, field := range properties {
+		s.room += 32 * len(field)
+	}
+	return s.find(properties)
 }
 
-// findField names a field of the type, the first by name.
-func findField(properties map[string]json.RawMessage, kind string, depth int) string {
-	const deepest = 100
+// fieldSearch looks for a field of a type. A field is decoded once for each object
+// that it lies in: room bounds how many bytes that may be together, which mappings
+// of the depth that servers allow (20, unless told otherwise) do not reach.
+type fieldSearch struct {
+	kind string
+	room int
+}
+
+// find names the first field by name; "" when there is none.
+func (s *fieldSearch) find(properties map[string]json.RawMessage) string {
 	names := make([]string, 0, len(properties))
 	for name := range properties {
 		names = append(names, name)
@@ -181,13 +192,14 @@ func findField(properties map[string]json.RawMessage, kind string, depth int) st
 			Type       string                     `json:"type"`
 			Properties map[string]json.RawMessage `json:"properties"`
 		}
-		if json.Unmarshal(properties[name], &field) != nil || depth == deepest {
+		s.room -= len(properties[name])
+		if s.room < 0 || json.Unmarshal(properties[name], &field) != nil {
 			continue
 		}
-		if field.Type == kind {
+		if field.Type == s.kind {
 			return name
 		}
-		if inner := findField(field.Properties, kind, depth+1); inner != "" {
+		if inner := s.find(field.Properties); inner != "" {
 			return name + "." + inner
 		}
 	}
