@@ -190,7 +190,7 @@ func TestAStoppedRunGoesOnWhereItSays(t *testing.T) {
 // TestBulkLinesComeInPairs checks that the bulk form holds the documents of the
 // other one, in the same order.
 func TestBulkLinesComeInPairs(t *testing.T) {
-	for _, name := range []string{"elasticsearch-5.6.16-basic", "elasticsearch-9.2.0-basic", "opensearch-2.11.0-zstd"} {
+	for _, name := range []string{"elasticsearch-6.8.23-basic", "elasticsearch-9.2.0-basic", "opensearch-2.11.0-zstd"} {
 		repository := "../testdata/repositories/" + name + "/repo"
 		var plain, pairs, stderr bytes.Buffer
 		for format, out := range map[string]*bytes.Buffer{"ndjson": &plain, "bulk": &pairs} {

@@ -46,6 +46,7 @@ func (p *program) cat() *cobra.Command {
 		if f.limit >= 0 {
 			f.request.Limit = &f.limit
 		}
+		f.request.Typeless = f.format == "bulk"
 		return p.runCat(ctx, f)
 	})
 }
@@ -62,7 +63,9 @@ documents only.
 --format bulk prints what the _bulk API of Elasticsearch 7 and later and of
 OpenSearch takes unchanged: an index action with _index, _id and routing, and
 the source on the next line. With --versions the action carries the version, as
-external_gte, so that sending the lines twice changes nothing.
+external_gte, so that sending the lines twice changes nothing. An index with
+several mapping types (Elasticsearch before 6.0) is refused: those servers know no
+types, and documents of the same id would overwrite each other.
 
 Documents are printed as they are read, and a file's checksum stands at its end.
 When it is wrong, the exit code is 4. However a run ends, standard error names the

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/snapshot"
 )
 
@@ -23,7 +24,11 @@ func (c *Control) repository(ctx context.Context, location string) (*snapshot.Re
 		return nil, err
 	}
 	stacked, _ := blob.Stack(bucket, blob.StackPolicy{})
-	return snapshot.Open(ctx, stacked)
+	repo, err := snapshot.Open(ctx, stacked)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.At(err, location)
+	}
+	return repo, err
 }
 
 // find opens the repository and finds the snapshot by name or UUID; the newest

@@ -21,6 +21,7 @@ type ReadRequest struct {
 	IDsOnly            bool // no sources; nothing counts as sourceless
 	UseRecoverySource  bool // take _recovery_source where it lies beside
 	AllowMissingSource bool // yield documents without source too
+	Typeless           bool // refuse indices whose documents only their type tells apart
 }
 
 // Watch is told what a pass meets besides the documents that it yields. A nil
@@ -122,6 +123,11 @@ func (d *Documents) load(names []string) ([]*snapshot.Index, error) {
 	}
 	if err := refuseElsewhere(loaded); err != nil {
 		return nil, err
+	}
+	if d.req.Typeless {
+		if err := refuseTypes(loaded); err != nil {
+			return nil, err
+		}
 	}
 	if !d.req.IDsOnly && !d.req.UseRecoverySource {
 		if err := refuseSynthetic(loaded); err != nil {
