@@ -30,7 +30,7 @@ type Counts struct {
 	Nested      int64 // children that belong to a document and are none
 	Deleted     int64 // by live-docs files
 	SoftDeleted int64 // by doc values; tombstones included
-	SourceBytes int64 // of sources as stored
+	SourceBytes int64 // of sources as handed out
 }
 
 // Documents is one pass over the live documents of a shard in commit order. It

@@ -381,3 +381,45 @@ func within(t *testing.T, ctx context.Context, b snapshot.Bucket) (got []handed,
 	}
 	return got, err
 }
+
+// TestWhatIsWantedOfSources: ids alone leave no source and miss none; recovery
+// sources take the place of what is disabled, emptied or filtered, and are counted
+// as recoverable where they were not asked for.
+func TestWhatIsWantedOfSources(t *testing.T) {
+	var recoverable int64
+	eachShard(t, func(t *testing.T, _ repository, shard *snapshot.Shard, _ *snapshot.ShardSummary) {
+		count := func(opts snapshot.ReadOptions) (c snapshot.Counts, sourceless, length int64) {
+			docs, err := shard.Documents(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer docs.Close()
+			for docs.Next() {
+				if docs.Document().Source == nil {
+					sourceless++
+				}
+				length += int64(len(docs.Document().Source))
+			}
+			if docs.Err() != nil {
+				t.Fatal(docs.Err())
+			}
+			return docs.Counts(), sourceless, length
+		}
+		usual, without, length := count(snapshot.ReadOptions{})
+		if usual.Sourceless != without || usual.SourceBytes != length {
+			t.Errorf("%s: %+v, but %d without source, %d bytes", shard.Path, usual, without, length)
+		}
+		ids, without, _ := count(snapshot.ReadOptions{IDsOnly: true})
+		if without != ids.Documents || ids.Sourceless != 0 || ids.SourceBytes != 0 {
+			t.Errorf("%s: ids only: %+v, %d without source", shard.Path, ids, without)
+		}
+		recovered, without, length := count(snapshot.ReadOptions{RecoverySource: true})
+		if recovered.Recoverable != 0 || recovered.Sourceless != without || length < usual.SourceBytes || usual.Recoverable > 0 && length == usual.SourceBytes {
+			t.Errorf("%s: recovered: %+v, %d without source, %d bytes; %+v", shard.Path, recovered, without, length, usual)
+		}
+		recoverable += usual.Recoverable
+	})
+	if recoverable < 10 {
+		t.Errorf("only %d documents are recoverable", recoverable)
+	}
+}
