@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 
@@ -15,7 +16,30 @@ func written(err error) error {
 	if err == nil || closedByReader(err) {
 		return nil
 	}
-	return fault.At(fault.Wrap(fault.Unavailable, err), "standard output")
+	cause := err
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		cause = place.Err
+	}
+	err = fault.At(fault.New(fault.Unavailable, "cannot write: %w", cause), "standard output")
+	if errors.Is(cause, syscall.ENOSPC) || errors.Is(cause, syscall.EDQUOT) {
+		err = fault.WithNext(err, "free space, then run it again")
+	}
+	return err
+}
+
+// pages is the standard output for cobra's own pages. Cobra calls a failed write
+// wrong usage, or ignores it; so the first one is kept here, and cobra not told.
+type pages struct {
+	out io.Writer
+	err error
+}
+
+func (p *pages) Write(text []byte) (int, error) {
+	if p.err == nil {
+		_, p.err = p.out.Write(text)
+	}
+	return len(text), nil
 }
 
 func closedByReader(err error) bool {

@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/spf13/cobra"
 )
 
 // root is the tree of all commands.
 func (p *program) root() *cobra.Command {
+	var asksVersion bool
 	root := &cobra.Command{
 		Use:   "reshelve",
 		Short: "Change the shape of a live document index, and prove that nothing was lost",
@@ -20,8 +23,14 @@ that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, with no cluster and no JVM
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          p.group,
 	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if asksVersion {
+			return p.version().RunE(cmd, args)
+		}
+		return p.group(cmd, args)
+	}
+	root.Flags().BoolVar(&asksVersion, "version", false, "tell which version this is")
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	root.PersistentFlags().StringVar(&p.output, "output", "text", "text for people, or json: one document for programs")
 	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "no progress")
@@ -29,6 +38,39 @@ that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, with no cluster and no JVM
 	root.AddCommand(p.snapshot(), p.version())
 	root.AddCommand(topics()...)
 	return root
+}
+
+// refuseUnknown makes wrong usage of topics and shells that do not exist, for
+// which cobra's own commands print a page of help and succeed. The root must know
+// its output, which cobra keeps here.
+func (p *program) refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.RunE = helpOn
+		case "completion":
+			cmd.RunE = p.group
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("unknown shell %q", args[0])
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// helpOn prints the help of the command or topic that args name.
+func helpOn(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		err = fault.New(fault.Usage, "unknown topic %q", strings.Join(args, " "))
+		return fault.WithNext(err, "see %s --help, which lists them", help.Root().Name())
+	}
+	cmd.InitDefaultHelpFlag() // the page shows it
+	return cmd.Help()
 }
 
 // snapshot is the group of verbs on snapshots.

@@ -32,9 +32,15 @@ func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stder
 	p := &program{control: ctl, stdout: stdout, stderr: stderr}
 	root := p.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	pages := &pages{out: stdout}
+	root.SetOut(pages)
 	root.SetErr(stderr)
+	p.refuseUnknown(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		p.ran = true
+		err = written(pages.err)
+	}
 	if err == nil {
 		return 0
 	}

@@ -24,7 +24,11 @@ var openers = map[string]blob.Opener{
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a write then fails, and its caller can say where it stopped
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stops := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		stops = append(stops, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(cli.Run(ctx, control.New(openers), os.Args[1:], os.Stdout, os.Stderr))
 }
