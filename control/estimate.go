@@ -31,6 +31,6 @@ func (c *Control) Estimate(ctx context.Context, sel Selection) (*Estimate, error
 	return &Estimate{
 		Repository: sel.Repository, Snapshot: snap.Name, UUID: snap.UUID,
 		Documents: e.Documents, SourceBytes: e.SourceBytes, Exact: e.Exact,
-		ReadBytes: e.Bytes, Requests: e.Opens,
+		ReadBytes: e.Bytes, Requests: e.Requests,
 	}, nil
 }

@@ -19,11 +19,12 @@ type Estimate struct {
 	// Exact is false when some segment was longer than its sample, so that nested
 	// documents and source bytes are extrapolated from the sample's share.
 	Exact bool
-	// Bytes is what is read from the bucket, Opens how many ranges are asked for.
-	// Streams are the lengths of the long ones among them, which a store may split.
-	Bytes   int64
-	Opens   int64
-	Streams []int64
+	// Bytes is what is read from the bucket; Requests how many ranges and sizes are
+	// asked for, and Streams the lengths of the ranges with stored fields among them,
+	// which read-ahead splits where they are long.
+	Bytes    int64
+	Requests int64
+	Streams  []int64
 }
 
 // Estimate opens everything that a pass over the indices would open, samples
@@ -61,7 +62,7 @@ func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (
 		}
 	}
 	e.sum.Bytes += m.bytes
-	e.sum.Opens += m.opens
+	e.sum.Requests += m.requests
 	return &e.sum, nil
 }
 
@@ -129,7 +130,7 @@ func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCom
 	for _, lengths := range dir.opened { // what the sample needed beside, a pass needs too
 		for _, length := range lengths {
 			e.sum.Bytes += length
-			e.sum.Opens++
+			e.sum.Requests++
 		}
 	}
 	e.sum.Streams = append(e.sum.Streams, dir.opened[0]...)
@@ -180,8 +181,8 @@ func (e *Estimate) add(c Counts, lives int64) {
 // concurrent use.
 type meter struct {
 	Bucket
-	off          bool
-	opens, bytes int64
+	off             bool
+	requests, bytes int64
 }
 
 func (m *meter) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
@@ -189,8 +190,15 @@ func (m *meter) Open(ctx context.Context, key string, offset, length int64) (io.
 	if err != nil || m.off {
 		return r, err
 	}
-	m.opens++
+	m.requests++
 	return &meteredStream{r, m}, nil
+}
+
+func (m *meter) Size(ctx context.Context, key string) (int64, error) {
+	if !m.off {
+		m.requests++
+	}
+	return m.Bucket.Size(ctx, key)
 }
 
 type meteredStream struct {
