@@ -182,7 +182,7 @@ func (r *catRun) tick() {
 func (r *catRun) finish(ctx context.Context, err error) error {
 	r.out.flush()
 	if err == nil && r.out.err != nil {
-		err = ctx.Err()
+		err = interruptedToo(ctx)
 	}
 	totals := r.docs.Totals()
 	r.progress.end(totals.Documents, totals.SourceBytes)

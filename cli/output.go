@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -55,4 +57,15 @@ func keepsAll(w io.Writer) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && (info.Mode().IsRegular() || isTerminal(w))
+}
+
+// interruptedToo tells whether the reader of a pipe went away because people
+// stopped the whole pipe. The news of its end may come before the signal does.
+func interruptedToo(ctx context.Context) error {
+	const signalLag = 50 * time.Millisecond
+	select {
+	case <-ctx.Done():
+	case <-time.After(signalLag):
+	}
+	return ctx.Err()
 }

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
 func TestOnlyAFileKeepsAllThatItWasGiven(t *testing.T) {
@@ -21,5 +25,16 @@ func TestOnlyAFileKeepsAllThatItWasGiven(t *testing.T) {
 	defer pipe.Close()
 	if !keepsAll(file) || keepsAll(pipe) || keepsAll(new(bytes.Buffer)) {
 		t.Errorf("a file %t, a pipe %t, a buffer %t", keepsAll(file), keepsAll(pipe), keepsAll(new(bytes.Buffer)))
+	}
+}
+
+func TestASignalMayComeAfterItsBrokenPipe(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := interruptedToo(ctx); !fault.Is(err, fault.Interrupted) {
+		t.Errorf("stopped as a whole: %v", err)
+	}
+	if err := interruptedToo(t.Context()); err != nil {
+		t.Errorf("only the reader went away: %v", err)
 	}
 }
