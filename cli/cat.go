@@ -16,7 +16,7 @@ import (
 type catFlags struct {
 	request control.ReadRequest
 	format  string // ndjson or bulk
-	limit   int64  // < 0: none
+	limit   int64  // when it was given
 }
 
 func (p *program) cat() *cobra.Command {
@@ -29,8 +29,7 @@ func (p *program) cat() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "ndjson", "ndjson: one object a line; bulk: lines for the _bulk API")
-	flags.Int64Var(&f.limit, "limit", -1, "print `N` documents at most")
-	flags.Lookup("limit").DefValue = "0" // help says no default; -1 means none
+	flags.Int64Var(&f.limit, "limit", 0, "print `N` documents at most")
 	flags.StringVar(&f.request.From, "from", "", "begin at this `POSITION` (index/shard/number), inclusive")
 	flags.BoolVar(&f.request.IDsOnly, "ids-only", false, "print no sources")
 	flags.BoolVar(&f.request.Versions, "versions", false, "add _version, _seq_no and _primary_term where the files hold them")
@@ -43,7 +42,7 @@ func (p *program) cat() *cobra.Command {
 		if err := f.check(p.output); err != nil {
 			return err
 		}
-		if f.limit >= 0 {
+		if flags.Changed("limit") {
 			f.request.Limit = &f.limit
 		}
 		f.request.Typeless = f.format == "bulk"
@@ -89,7 +88,7 @@ func (f *catFlags) check(output string) error {
 		return fault.New(fault.Usage, "--format is ndjson or bulk, not %q", f.format)
 	case f.format == "bulk" && f.request.IDsOnly:
 		return fault.New(fault.Usage, "--format bulk needs sources, which --ids-only leaves out")
-	case f.limit < -1:
+	case f.limit < 0:
 		return fault.New(fault.Usage, "--limit %d is negative", f.limit)
 	}
 	return nil
