@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,7 +160,7 @@ func noRepository(ctx context.Context, b Bucket) error {
 	}
 	err = fault.New(fault.NotFound, "no snapshot repository: there is neither index-N nor index")
 	if len(entries) > 0 {
-		return fault.WithNext(err, "give the folder that holds index-N, the repository's location together with its base_path; here are %s", sample(entries))
+		return fault.WithNext(err, "give the folder that holds index-N, the repository's location together with its base_path; what is here: %s", sample(entries))
 	}
 	return fault.WithNext(err, "give the folder that holds index-N: the repository's location together with its base_path")
 }
@@ -171,5 +170,5 @@ func sample(entries []Entry) string {
 	for _, e := range entries {
 		names = append(names, e.Key)
 	}
-	return fmt.Sprintf("%d files (%s)", len(entries), enumerate(names))
+	return enumerate(names)
 }
