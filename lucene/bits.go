@@ -33,21 +33,6 @@ func (b *Bits) Count() int {
 	return n
 }
 
-// Next returns the first document of the set that is not below doc, or −1. A nil
-// Bits returns doc.
-func (b *Bits) Next(doc int) int {
-	if b == nil {
-		return doc
-	}
-	for doc < b.maxDoc {
-		if w := b.words[doc>>6] >> (doc & 63); w != 0 {
-			return doc + bits.TrailingZeros64(w)
-		}
-		doc = doc&^63 + 64
-	}
-	return -1
-}
-
 func (b *Bits) set(doc int) { b.words[doc>>6] |= 1 << (doc & 63) }
 
 // setRange sets [from, to).

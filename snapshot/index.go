@@ -140,9 +140,6 @@ func (i *Index) fillTypes(byType map[string]json.RawMessage) (err error) {
 			}
 		}
 		sort.Strings(i.Types)
-		if len(i.Types) == 1 {
-			i.typeBytes = []byte(i.Types[0])
-		}
 	}
 	if i.snapshot.version.typed() {
 		i.Mappings, err = json.Marshal(byType)

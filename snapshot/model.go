@@ -64,12 +64,11 @@ type Index struct {
 	Types    []string        // mapping types, sorted; nil where the version has none
 	Aliases  json.RawMessage // JSON object, name → filter and routing
 
-	snapshot  *Snapshot
-	folder    string // key of the index's folder, without a final slash
-	pathType  pathType
-	created   versionID
-	source    storedSource
-	typeBytes []byte // see impliedType
+	snapshot *Snapshot
+	folder   string // key of the index's folder, without a final slash
+	pathType pathType
+	created  versionID
+	source   storedSource
 }
 
 // File is one file of a shard as its manifest names it.
