@@ -125,12 +125,8 @@ func (d *Documents) nextShard() bool {
 
 // absent finds the shard among those that the snapshot says it does not hold.
 func (d *Documents) absent(index string, shard int) (Failure, bool) {
-	for _, f := range d.snapshot.Failures {
-		if f.Index == index && f.Shard == shard {
-			return Failure(f), true
-		}
-	}
-	return Failure{}, false
+	f, absent := d.snapshot.Failure(index, shard)
+	return Failure(f), absent
 }
 
 func (d *Documents) passOver(f Failure) {

@@ -162,12 +162,10 @@ func inspectIndex(ctx context.Context, snap *snapshot.Snapshot, name string) (In
 
 func inspectShard(ctx context.Context, snap *snapshot.Snapshot, idx *snapshot.Index, n int) (Shard, error) {
 	out := Shard{Number: n, State: "SUCCESS", Segments: []Segment{}}
-	for _, f := range snap.Failures {
-		if f.Index == idx.Name && f.Shard == n {
-			out.State = "FAILED"
-			out.Problem = &Problem{Kind: fault.NotFound.String(), Message: "the snapshot does not hold the shard: " + f.Reason}
-			return out, nil
-		}
+	if f, absent := snap.Failure(idx.Name, n); absent {
+		out.State = "FAILED"
+		out.Problem = &Problem{Kind: fault.NotFound.String(), Message: "the snapshot does not hold the shard: " + f.Reason}
+		return out, nil
 	}
 	sh, err := idx.Shard(ctx, n)
 	var sum *snapshot.ShardSummary

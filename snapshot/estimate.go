@@ -49,7 +49,7 @@ func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (
 			return nil, err
 		}
 		for n := range idx.Shards {
-			if s.fails(name, n) {
+			if _, absent := s.Failure(name, n); absent {
 				continue
 			}
 			err := e.shard(ctx, idx, n)
@@ -64,16 +64,6 @@ func (s *Snapshot) Estimate(ctx context.Context, index func(name string) bool) (
 	e.sum.Bytes += m.bytes
 	e.sum.Requests += m.requests
 	return &e.sum, nil
-}
-
-// fails tells whether the snapshot names the shard as one that it does not hold.
-func (s *Snapshot) fails(index string, shard int) bool {
-	for _, f := range s.Failures {
-		if f.Index == index && f.Shard == shard {
-			return true
-		}
-	}
-	return false
 }
 
 type estimator struct {

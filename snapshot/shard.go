@@ -43,11 +43,9 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 // noManifest says why a shard has no manifest.
 func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
 	s := i.snapshot
-	for _, f := range s.Failures {
-		if f.Index == i.Name && f.Shard == n {
-			err := fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q: %s", i.Name, n, s.Name, f.Reason)
-			return fault.WithNext(err, "look for it in another snapshot")
-		}
+	if f, absent := s.Failure(i.Name, n); absent {
+		err := fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q: %s", i.Name, n, s.Name, f.Reason)
+		return fault.WithNext(err, "look for it in another snapshot")
 	}
 	shallow := path + "/shallow-" + s.layout.snapKey()
 	if there, err := exists(ctx, s.repo.bucket, shallow); err != nil || there {

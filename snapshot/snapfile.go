@@ -291,6 +291,16 @@ func (s *Snapshot) compareIndices() error {
 	return nil
 }
 
+// Failure finds the shard among those that the snapshot says it does not hold.
+func (s *Snapshot) Failure(index string, shard int) (Failure, bool) {
+	for _, f := range s.Failures {
+		if f.Index == index && f.Shard == shard {
+			return f, true
+		}
+	}
+	return Failure{}, false
+}
+
 // Complete is nil when every shard is in the snapshot. Else it is fault.Refused
 // and names the shards that are not.
 func (s *Snapshot) Complete() error {
