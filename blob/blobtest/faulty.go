@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/reshelve/reshelve/blob"
@@ -52,28 +52,43 @@ func (s *slow) List(ctx context.Context, prefix string) ([]blob.Entry, error) {
 	return s.Bucket.List(ctx, prefix)
 }
 
-// Flaky fails transiently: every request whose number, counted from 1, is not
-// a multiple of every, and every stream after it has delivered breakAfter
-// bytes. every 1 fails no request, breakAfter 0 breaks no stream.
+// Flaky fails transiently: every request whose number among those for the same
+// key and offset, counted from 1, is not a multiple of every, and every stream
+// after it has delivered breakAfter bytes. every 1 fails no request,
+// breakAfter 0 breaks no stream. Requests are counted by place because
+// concurrent ones would otherwise take each other's turns, and one of them
+// could fail for as long as chance likes.
 func Flaky(b blob.Bucket, every, breakAfter int64) blob.Bucket {
-	return &flaky{Bucket: b, every: every, breakAfter: breakAfter}
+	return &flaky{Bucket: b, every: every, breakAfter: breakAfter, requests: map[place]int64{}}
 }
 
 type flaky struct {
 	blob.Bucket
-	requests          atomic.Int64
 	every, breakAfter int64
+
+	mu       sync.Mutex
+	requests map[place]int64
 }
 
-func (f *flaky) fail() error {
-	if n := f.requests.Add(1); n%f.every != 0 {
-		return fault.New(fault.Transient, "request %d fails on purpose", n)
+// place is what a request asks for; a listing and a size have offset -1.
+type place struct {
+	key    string
+	offset int64
+}
+
+func (f *flaky) fail(key string, offset int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := place{key, offset}
+	f.requests[at]++
+	if n := f.requests[at]; n%f.every != 0 {
+		return fault.New(fault.Transient, "request %d for %s at %d fails on purpose", n, key, offset)
 	}
 	return nil
 }
 
 func (f *flaky) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	if err := f.fail(); err != nil {
+	if err := f.fail(key, offset); err != nil {
 		return nil, err
 	}
 	stream, err := f.Bucket.Open(ctx, key, offset, length)
@@ -84,14 +99,14 @@ func (f *flaky) Open(ctx context.Context, key string, offset, length int64) (io.
 }
 
 func (f *flaky) Size(ctx context.Context, key string) (int64, error) {
-	if err := f.fail(); err != nil {
+	if err := f.fail(key, -1); err != nil {
 		return 0, err
 	}
 	return f.Bucket.Size(ctx, key)
 }
 
 func (f *flaky) List(ctx context.Context, prefix string) ([]blob.Entry, error) {
-	if err := f.fail(); err != nil {
+	if err := f.fail(prefix, -1); err != nil {
 		return nil, err
 	}
 	return f.Bucket.List(ctx, prefix)
