@@ -171,7 +171,11 @@ func TestAdaptersAreWiredInOnePlace(t *testing.T) {
 	}
 }
 
-var impure = regexp.MustCompile(`^(context|time|math/rand.*|crypto/rand|log.*|os.*|net.*|sync.*|syscall|io/fs|io/ioutil|runtime.*|embed|plugin|testing.*|database/.*)$`)
+var impure = regexp.MustCompile(`^(context|math/rand.*|crypto/rand|log.*|os.*|net.*|sync.*|syscall|io/fs|io/ioutil|runtime.*|embed|plugin|testing.*|database/.*)$`)
+
+// clock are the functions of package time that ask the clock or wait for it; its
+// values and their arithmetic are pure.
+var clock = regexp.MustCompile(`^(Now|Since|Until|Sleep|After|AfterFunc|Tick|NewTimer|NewTicker|Local|LoadLocation)$`)
 
 func TestPurePackagesArePure(t *testing.T) {
 	sources := readSources(t)
@@ -186,8 +190,13 @@ func TestPurePackagesArePure(t *testing.T) {
 				}
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
-				if _, ok := n.(*ast.GoStmt); ok {
+				switch n := n.(type) {
+				case *ast.GoStmt:
 					t.Errorf("%s is pure and starts a goroutine", path)
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && clock.MatchString(n.Sel.Name) {
+						t.Errorf("%s is pure and asks the clock: time.%s", path, n.Sel.Name)
+					}
 				}
 				return true
 			})

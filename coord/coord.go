@@ -1,0 +1,75 @@
+package coord
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// MaxKey and MaxValue bound a record, in bytes. More is fault.Limit.
+const (
+	MaxKey   = 512
+	MaxValue = 64 << 20
+)
+
+// Record is one entry. The value belongs to the receiver.
+type Record struct {
+	Key      string
+	Value    []byte
+	Revision int64
+}
+
+// Event is one change: Record.Value is nil when the key was deleted.
+type Event struct {
+	Record
+	Deleted bool
+}
+
+// Time is the store's clock: the true time of the store was between At-Error and
+// At+Error when Now was answered.
+type Time struct {
+	At    time.Time
+	Error time.Duration
+}
+
+// Store keeps records. Safe for concurrent use. Keys are non-empty UTF-8 without
+// control characters, such as "index/7"; listing is in the order of their bytes.
+type Store interface {
+	// Get is the record; fault.NotFound when there is none.
+	Get(ctx context.Context, key string) (Record, error)
+	// List are the records whose keys begin with prefix, by key.
+	List(ctx context.Context, prefix string) ([]Record, error)
+	// Create makes a record and returns its revision; fault.Conflict when the key exists.
+	Create(ctx context.Context, key string, value []byte) (int64, error)
+	// Swap replaces the value of the record at revision and returns the new revision;
+	// fault.Conflict when it has another revision or is gone.
+	Swap(ctx context.Context, key string, revision int64, value []byte) (int64, error)
+	// Delete removes the record at revision; fault.Conflict when it has another
+	// revision or is gone.
+	Delete(ctx context.Context, key string, revision int64) error
+	// Watch yields changes under prefix with revisions above after, until ctx ends or
+	// the consumer stops; the last element is an error unless the consumer stopped.
+	// A revision of which the changes are no longer known is fault.Stale: list
+	// again, and watch from the highest revision seen.
+	Watch(ctx context.Context, prefix string, after int64) iter.Seq2[Event, error]
+	// Now is the store's time.
+	Now(ctx context.Context) (Time, error)
+	// Close ends the store and its watches.
+	Close() error
+}
+
+// Update reads the record, lets change decide on its new value and swaps it, again
+// and again while others win. Change gets nil when there is no record, and then
+// makes one; it may be called several times. When it returns the value it
+// got, nothing is written. It returns the record as it now is.
+func Update(ctx context.Context, s Store, key string, change func(value []byte) ([]byte, error)) (Record, error) {
+	for {
+		won, record, err := try(ctx, s, key, change)
+		if won || err != nil {
+			return record, err
+		}
+		if err := ctx.Err(); err != nil {
+			return Record{}, err
+		}
+	}
+}

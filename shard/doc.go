@@ -1,0 +1,42 @@
+// Package shard is the contract of a shard: the unit that owns a range of order
+// keys of one index and answers for its documents.
+//
+//	              Write(epoch, ops) ──▶ fence? epoch? range? conditions ──▶ rows + changes, synced
+//	placement ──▶ Shard                                                         │
+//	              Get(epoch, ref)   ◀── the truth, in real time ◀───────────────┤
+//	              Acquire           ◀── Reader: the truth at the last refresh ◀─┤
+//	              Changes(after)    ◀── what happened after a position ◀────────┘
+//
+// # Terms
+//
+//   - row: what the truth holds of one (order key, id): a document or a tombstone,
+//     with the sequence number, term and version of the write that made it.
+//   - sequence number: the number of a write in its shard, from 0, without holes.
+//   - change: the record of one write, by sequence number; it names what was
+//     written, not the source.
+//   - position: (incarnation, sequence number): a point in a shard's changes.
+//     incarnation: the term under which a shard numbers, see package placement.
+//   - reader: the rows at one sequence number, published by a refresh.
+//   - holder: a named reader of changes that keeps them from being pruned.
+//   - epoch, fence, permit: as in DESIGN's vocabulary; see [Shard].
+//
+// # Invariants
+//
+//  1. A write that was acknowledged is synced: no crash takes it back. Nobody is
+//     shown what a crash could take back: an answer that depends on a row that is
+//     not synced waits for that sync.
+//  2. Every request quotes an epoch; one that is not the shard's own is refused as
+//     [Stale], with the epoch that the shard has, and nothing of it is applied.
+//  3. Results are per operation, in their order. An operation is applied wholly (row and
+//     change) or not at all.
+//  4. Sequence numbers grow by one with each applied operation, and over restarts.
+//     A row's numbers never fall: a delete leaves a tombstone with its numbers.
+//  5. Tombstones and changes are pruned only below every holder, reader and the
+//     last refresh, and not before their minimum age. A holder whose changes are
+//     gone is told [Expired]; it never gets a history with a hole.
+//  6. Scans are in the order of (order key, id).
+//  7. A shard opens closed: it admits nothing before it has read its placement.
+//
+// Absent on purpose: JSON, mappings, aliases, updates by merge (package store),
+// and searching, which comes with the segments.
+package shard

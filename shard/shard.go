@@ -1,0 +1,212 @@
+package shard
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/routing"
+)
+
+// ID names a shard of an engine.
+type ID struct {
+	Index  uint32 // the index's number; see package catalog
+	Number uint32
+}
+
+// Placements reads the truth about who owns what. Safe for concurrent use.
+type Placements interface {
+	// Placement is the newest placement of the index; fault.NotFound when there is none.
+	Placement(ctx context.Context, index uint32) (placement.Placement, error)
+}
+
+// Engine holds the shards of one node. Safe for concurrent use.
+type Engine interface {
+	// Open opens a shard, empty when it has never been written to. The same ID
+	// opened twice without Close is a fault.Conflict.
+	Open(ctx context.Context, id ID, placements Placements, settings Settings) (Shard, error)
+	// Drop removes everything of an index whose shards are closed. Durable when it
+	// returns; repeating it is harmless.
+	Drop(ctx context.Context, index uint32) error
+	// Indices are the numbers of the indices of which the engine holds something.
+	Indices(ctx context.Context) ([]uint32, error)
+	// Health tells whether writes are taken now. It is cheap.
+	Health() Health
+	// Close ends the engine; its shards must be closed.
+	Close() error
+}
+
+// Settings of a shard. The zero value of a field is its default.
+type Settings struct {
+	MinimumAge time.Duration // of changes and tombstones before they are pruned; 60 s
+}
+
+// Health of an engine.
+type Health struct {
+	ReadOnly error // why writes are refused now; nil when they are taken
+	Disk     Disk
+}
+
+// Disk is what is known of the space of an engine, in bytes; zeros in memory.
+type Disk struct{ Used, Free, LowWater int64 }
+
+// Op is one write as a shard takes it. The shard keeps no slice of it after
+// Write has returned.
+type Op struct {
+	Key     routing.Key
+	ID      string
+	Routing string
+	// Delete leaves a tombstone; otherwise Source is put.
+	Delete bool
+	// MustCreate refuses when a document is there (a tombstone is none).
+	MustCreate bool
+	Source     []byte
+	Condition  document.Condition
+	// AutoID promises that no document has this id: the shard may put without looking.
+	AutoID bool
+}
+
+// Result answers one Op. When Err is set nothing was applied, and Versions and
+// Present tell what was met, as far as it is known.
+//
+// Err is a *Conflict, a *Stale, or of kind fault.Unavailable when the engine is
+// read-only or failing. Of an operation whose sync failed it is unknown whether
+// it will be there after a crash: Err is then an *Unknown.
+type Result struct {
+	document.Versions
+	Outcome document.Outcome // Created, Updated, Deleted or Missing
+	Present bool             // a document (not a tombstone) was there before
+	Err     error
+}
+
+// Ref names a row.
+type Ref struct {
+	Key routing.Key
+	ID  string
+}
+
+// Row is what the truth holds under a Ref. Slices belong to the caller after
+// Get, and to the iterator, until its next step, during a scan.
+type Row struct {
+	Ref
+	document.Versions
+	Routing string
+	Deleted bool // a tombstone; without source
+	Source  []byte
+}
+
+// Operation says what a Change was.
+type Operation uint8
+
+// The operations of changes.
+const (
+	Put Operation = iota
+	Delete
+)
+
+// Change is one applied write.
+type Change struct {
+	Ref
+	SeqNo    int64
+	Op       Operation
+	Previous int64 // sequence number of the row that it replaced; -1: none
+}
+
+// Position is a point in a shard's changes: after it, the next to read is SeqNo+1.
+// SeqNo -1 is the beginning.
+type Position struct {
+	Incarnation int64
+	SeqNo       int64
+}
+
+// Select chooses what a scan yields.
+type Select struct {
+	Range      routing.Range
+	After      *Ref // rows behind this one; nil: from the start of Range
+	Tombstones bool // yield them too
+	NoSource   bool // leave Source nil
+}
+
+// Reader is the truth at one sequence number: what the last refresh published.
+// Safe for concurrent use. Close it: it keeps changes, tombstones and disk space.
+type Reader interface {
+	SeqNo() int64 // all writes up to it are in, none above
+	Docs() int64  // documents, tombstones not counted
+	Get(ctx context.Context, ref Ref, noSource bool) (row Row, found bool, err error)
+	Scan(ctx context.Context, what Select) iter.Seq2[Row, error]
+	Close() error
+}
+
+// Stats are counts of a shard. Docs and Deleted are exact at SeqNo.
+type Stats struct {
+	Docs       int64 // documents in the truth
+	Tombstones int64
+	Bytes      int64 // of ids, routing and sources of the documents, before compression
+	SeqNo      int64 // the last given out; -1: none
+	Synced     int64 // the last that no crash takes back
+	Refreshed  int64 // of the published reader
+	Pruned     int64 // changes up to it are gone; -1: none
+	Ops        OpCounts
+}
+
+// OpCounts count since the shard was opened.
+type OpCounts struct{ Index, Delete, Get, Refresh int64 }
+
+// Shard owns one range of order keys of one index. Safe for concurrent use.
+type Shard interface {
+	ID() ID
+	// Placed is the shard's row of the placement as it was last read.
+	Placed() placement.Shard
+
+	// Write applies ops in order and returns when all that it reports applied is
+	// synced. It takes permits for groups of at most 1 MB, and waits for a fence
+	// within ctx's deadline; what was not admitted then is *Stale or
+	// fault.Unavailable, and was not applied. The result has the length of ops.
+	Write(ctx context.Context, epoch int64, ops []Op) []Result
+
+	// Get reads a row in real time, tombstones included. A row that is not synced
+	// yet is waited for.
+	Get(ctx context.Context, epoch int64, ref Ref) (row Row, found bool, err error)
+
+	// Acquire is the reader that the last refresh published, with the epoch checked.
+	Acquire(ctx context.Context, epoch int64) (Reader, error)
+
+	// Refresh publishes a reader of everything written before the call, synced, and
+	// returns its sequence number. Without a new write it publishes nothing.
+	Refresh(ctx context.Context) (int64, error)
+
+	// AwaitRefresh waits until a reader of at least seqNo is published by somebody.
+	AwaitRefresh(ctx context.Context, seqNo int64) error
+
+	// Changes yields the synced changes after a position, oldest first, at most
+	// limit. *Expired when they have been pruned, *Stale for another incarnation.
+	Changes(ctx context.Context, after Position, limit int) iter.Seq2[Change, error]
+
+	// Hold keeps the changes after position, and their tombstones, until Release;
+	// repeating it under the same name moves the hold forward. Holds are durable.
+	// *Expired when the changes are gone.
+	Hold(ctx context.Context, name string, position Position) error
+	// Release ends a hold; one that does not exist is harmless.
+	Release(ctx context.Context, name string) error
+	// Holds are all holds by name.
+	Holds() map[string]Position
+
+	// Fence admits nothing more of the shard, waits until the groups that hold
+	// permits are applied and synced, and returns the last sequence number. Requests
+	// wait meanwhile. Release, which may be called twice, admits again, by the placement
+	// as it is then read.
+	Fence(ctx context.Context) (seqNo int64, release func(context.Context) error, err error)
+
+	// Reload reads the placement again and takes the new epoch. A shard that the
+	// placement no longer names refuses everything as *Stale.
+	Reload(ctx context.Context) error
+
+	// Prune removes changes and tombstones that invariant 5 allows to, as of now.
+	Prune(ctx context.Context, now time.Time) error
+
+	Stats() Stats
+	// Close waits for running requests; its readers and holds must have ended.
+	Close() error
+}
