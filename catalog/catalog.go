@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Catalog holds every name of a store. Treat it as immutable.
+type Catalog struct {
+	Cluster    string                       `json:"cluster"` // UUID of the store, for clients
+	NextIndex  uint32                       `json:"nextIndex"`
+	Indices    map[string]Entry             `json:"indices"`
+	Aliases    map[string]map[string]Alias  `json:"aliases"` // alias → index (or data stream) → its properties
+	Streams    map[string]Stream            `json:"streams"`
+	Legacy     map[string]json.RawMessage   `json:"legacy"`     // _template
+	Composable map[string]json.RawMessage   `json:"composable"` // _index_template
+	Components map[string]json.RawMessage   `json:"components"` // _component_template
+	Settings   map[string]map[string]string `json:"settings"`   // cluster settings: persistent, transient
+}
+
+// Entry is what the catalog knows of an index; the rest is in its Index record.
+type Entry struct {
+	Number uint32 `json:"number"`
+	UUID   string `json:"uuid"`
+	Closed bool   `json:"closed,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
+	Stream string `json:"stream,omitempty"` // the data stream that it backs
+}
+
+// Alias is one alias of one index.
+type Alias struct {
+	Filter        json.RawMessage `json:"filter,omitempty"`
+	IndexRouting  string          `json:"index_routing,omitempty"`
+	SearchRouting string          `json:"search_routing,omitempty"`
+	WriteIndex    *bool           `json:"is_write_index,omitempty"`
+	Hidden        *bool           `json:"is_hidden,omitempty"`
+}
+
+// Stream is a data stream: its backing indices, oldest first; the last is written to.
+type Stream struct {
+	Timestamp  string   `json:"timestamp"` // name of the time field
+	Generation int64    `json:"generation"`
+	Indices    []string `json:"indices"`
+	Template   string   `json:"template"`
+}
+
+// Index is the record of one index.
+type Index struct {
+	Number   uint32            `json:"number"`
+	Name     string            `json:"name"`
+	UUID     string            `json:"uuid"`
+	Created  time.Time         `json:"created"`
+	Settings map[string]string `json:"settings"` // flat, "index." included, normalized
+	Mapping  json.RawMessage   `json:"mapping"`  // as package mapping renders it
+	// Versions count the changes of each part.
+	MappingVersion  int64 `json:"mappingVersion"`
+	SettingsVersion int64 `json:"settingsVersion"`
+	AliasesVersion  int64 `json:"aliasesVersion"`
+}
+
+// Creation is what a new index is asked to be.
+type Creation struct {
+	Settings map[string]string // flat, "index." included
+	Mappings []json.RawMessage // merged in order, the last wins where it may
+	Aliases  map[string]Alias
+}
+
+// Options say what an expression's absent, closed and hidden names mean.
+type Options struct {
+	IgnoreUnavailable bool // absent and closed names are left out
+	NoIndicesIsError  bool // an expression that names nothing is refused (allow_no_indices=false)
+	ExpandOpen        bool // patterns mean open indices
+	ExpandClosed      bool // patterns mean closed ones
+	ExpandHidden      bool // patterns mean hidden ones
+	ForbidClosed      bool // a closed index that is named is index_closed_exception
+	ForbidAliases     bool // deleting: an alias that is named is refused
+}
+
+// Expression names indices.
+type Expression struct {
+	Names   []string // as in a URL, split at commas; empty means all
+	Options Options
+}
