@@ -3,6 +3,8 @@ package catalog
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/reshelve/reshelve/routing"
 )
 
 // Catalog holds every name of a store. Treat it as immutable.
@@ -80,4 +82,32 @@ type Options struct {
 type Expression struct {
 	Names   []string // as in a URL, split at commas; empty means all
 	Options Options
+}
+
+// Status is what there is to say of an index: what it is, and how it is.
+type Status struct {
+	Index
+	Entry   Entry
+	Aliases map[string]Alias
+	Shards  []ShardStatus // by range; without counts when the index is closed
+}
+
+// ShardStatus is one shard of a Status. Counts are of this moment.
+type ShardStatus struct {
+	Number     uint32
+	Range      routing.Range
+	Epoch      int64
+	Term       int64
+	Node       string
+	Docs       int64 // documents in the truth
+	Searchable int64 // documents that searches see
+	Tombstones int64
+	Bytes      int64 // of ids, routing and sources, before compression
+	SeqNo      int64 // the last given out; -1: none
+	Synced     int64 // the last that no crash takes back
+	Refreshed  int64 // the last that searches see
+	Indexed    int64 // operations since the shard was opened
+	Deleted    int64
+	Gets       int64
+	Refreshes  int64
 }

@@ -100,3 +100,25 @@ type Found struct {
 	Versions
 	Source []byte
 }
+
+// Visibility says when a write must be seen by searches.
+type Visibility uint8
+
+// The visibilities; in order refresh=false, true and wait_for.
+const (
+	Eventually Visibility = iota // with the next refresh
+	AtOnce                       // a refresh is made
+	Awaited                      // the answer waits for the next refresh
+)
+
+// Read asks for one document.
+type Read struct {
+	Target   string
+	ID       string
+	Routing  string
+	Searched bool // what searches see, instead of real time (realtime=false)
+	// Version and VersionType refuse another version than the stored one; Unset: any.
+	Version     int64
+	VersionType VersionType
+	NoSource    bool
+}

@@ -1,0 +1,13 @@
+package control
+
+import "github.com/reshelve/reshelve/store"
+
+// Store is a document store in the hands of a face. Its methods are those of
+// package store; the types that they take and give are of package document,
+// catalog and query.
+type Store struct {
+	*store.Store
+}
+
+// NewStore hands a store to the faces.
+func NewStore(s *store.Store) *Store { return &Store{s} }

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Options of a store. The zero value of a field is its default.
+type Options struct {
+	By         string           // who is named in placements; "reshelve"
+	Clock      func() time.Time // time.Now
+	Logger     *slog.Logger     // slog.Default()
+	PruneEvery time.Duration    // 30 s
+	MaxShards  int              // of one index; 1024
+}
+
+func (o Options) withDefaults() Options {
+	if o.By == "" {
+		o.By = "reshelve"
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.PruneEvery == 0 {
+		o.PruneEvery = 30 * time.Second
+	}
+	if o.MaxShards == 0 {
+		o.MaxShards = 1024
+	}
+	return o
+}
+
+// Store answers requests on documents and indices. Safe for concurrent use.
+type Store struct {
+	coord   coord.Store
+	engine  shard.Engine
+	options Options
+
+	admin sync.Mutex // held by a change of names, settings or mappings
+	view  atomic.Pointer[view]
+
+	refresher refresher
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+}
+
+// Open reads the truth out of c, removes what an interrupted creation or deletion
+// left over, opens every shard of every open index on e, and begins to refresh
+// and prune. The store uses both alone, and closes neither.
+func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store, error) {
+	s := &Store{coord: c, engine: e, options: o.withDefaults()}
+	s.refresher.init()
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	background, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.running.Go(func() { s.refreshDirty(background) })
+	s.running.Go(func() { s.prune(background) })
+	return s, nil
+}
+
+// Close ends the background work and closes every shard. Requests must have ended.
+func (s *Store) Close() error {
+	s.stop()
+	s.running.Wait()
+	return s.closeShards()
+}
+
+// Health tells whether writes are taken, and how the disk is.
+func (s *Store) Health() shard.Health { return s.engine.Health() }

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+)
+
+const catalogKey = "catalog"
+
+func indexKey(number uint32) string     { return fmt.Sprintf("index/%d", number) }
+func placementKey(number uint32) string { return fmt.Sprintf("placement/%d", number) }
+
+// view is what a request works with. Immutable.
+type view struct {
+	catalog  catalog.Catalog
+	revision int64
+	indices  map[string]*index // by name
+}
+
+// index is one index in a view. Immutable, but for the shards, which later views
+// of the same index share.
+type index struct {
+	record    catalog.Index
+	revision  int64
+	entry     catalog.Entry
+	mapping   *mapping.Mapping
+	rules     rules // read out of the settings
+	placement placement.Placement
+	shards    map[uint32]shard.Shard // nil when closed
+}
+
+// rules are the settings of an index that requests need, read once.
+type rules struct {
+	limits     mapping.Limits
+	partitions int
+	interval   time.Duration // of refreshes; negative: only when asked
+	readOnly   *exception.Error
+}
+
+// names are the names of all indices, sorted.
+func (v *view) names() []string { return slices.Sorted(maps.Keys(v.indices)) }
+
+// Placement reads the truth about who owns what, for shards.
+func (s *Store) Placement(ctx context.Context, index uint32) (placement.Placement, error) {
+	record, err := s.coord.Get(ctx, placementKey(index))
+	if err != nil {
+		return placement.Placement{}, fault.At(err, placementKey(index))
+	}
+	return placement.Decode(record.Value)
+}
+
+// load reads everything and opens the shards; for Open.
+func (s *Store) load(ctx context.Context) error {
+	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
+		if value != nil {
+			return value, nil
+		}
+		return catalog.New().Encode(), nil
+	})
+	if err != nil {
+		return err
+	}
+	names, err := catalog.Decode(record.Value)
+	if err != nil {
+		return fault.At(err, "record "+catalogKey)
+	}
+	if err := s.sweep(ctx, names); err != nil {
+		return err
+	}
+	v := &view{catalog: names, revision: record.Revision, indices: map[string]*index{}}
+	for name, entry := range names.Indices {
+		idx, err := s.readIndex(ctx, name, entry)
+		if err == nil {
+			err = s.openShards(ctx, idx)
+		}
+		if err != nil {
+			s.view.Store(v)
+			return fault.At(joinClose(err, s.closeShards()), "index "+name)
+		}
+		v.indices[name] = idx
+	}
+	s.view.Store(v)
+	return nil
+}
+
+func joinClose(err, closing error) error {
+	if closing != nil {
+		return fmt.Errorf("%w (and while closing: %v)", err, closing)
+	}
+	return err
+}
+
+// sweep removes the records and rows of indices that the catalog does not name.
+func (s *Store) sweep(ctx context.Context, names catalog.Catalog) error {
+	known := map[string]bool{}
+	numbers := map[uint32]bool{}
+	for _, entry := range names.Indices {
+		known[indexKey(entry.Number)], known[placementKey(entry.Number)] = true, true
+		numbers[entry.Number] = true
+	}
+	for _, prefix := range []string{"index/", "placement/"} {
+		records, err := s.coord.List(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if !known[r.Key] {
+				s.options.Logger.Info("removing what an interrupted change left", "record", r.Key)
+				if err := s.coord.Delete(ctx, r.Key, r.Revision); err != nil {
+					return fault.At(err, r.Key)
+				}
+			}
+		}
+	}
+	held, err := s.engine.Indices(ctx)
+	if err != nil {
+		return err
+	}
+	for _, number := range held {
+		if !numbers[number] {
+			if err := s.engine.Drop(ctx, number); err != nil {
+				return fault.At(err, fmt.Sprintf("rows of index %d", number))
+			}
+		}
+	}
+	return nil
+}
+
+// readIndex reads the records of one index; its shards stay closed.
+func (s *Store) readIndex(ctx context.Context, name string, entry catalog.Entry) (*index, error) {
+	record, err := s.coord.Get(ctx, indexKey(entry.Number))
+	if err != nil {
+		return nil, fault.At(err, indexKey(entry.Number))
+	}
+	p, err := s.Placement(ctx, entry.Number)
+	if err != nil {
+		return nil, err
+	}
+	return newIndex(name, entry, record, p)
+}
+
+func newIndex(name string, entry catalog.Entry, record coord.Record, p placement.Placement) (*index, error) {
+	idx := &index{revision: record.Revision, entry: entry, placement: p}
+	if err := json.Unmarshal(record.Value, &idx.record); err != nil {
+		return nil, fault.At(fault.New(fault.Corrupt, "%w", err), record.Key)
+	}
+	if idx.record.Name != name || idx.record.Number != entry.Number {
+		return nil, fault.At(fault.New(fault.Corrupt, "it is of index %q, number %d", idx.record.Name, idx.record.Number), record.Key)
+	}
+	var err error
+	if idx.rules, err = readRules(idx.record.Settings); err != nil {
+		return nil, fault.At(err, record.Key)
+	}
+	if idx.mapping, err = mapping.Parse(idx.record.Mapping, unlimited(idx.rules.limits)); err != nil {
+		return nil, fault.At(fault.Wrap(fault.Corrupt, err), record.Key)
+	}
+	return idx, nil
+}
+
+// openShards opens the shards of an index that is not closed.
+func (s *Store) openShards(ctx context.Context, idx *index) error {
+	if idx.entry.Closed {
+		return nil
+	}
+	idx.shards = map[uint32]shard.Shard{}
+	for _, row := range idx.placement.Shards {
+		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, shard.Settings{})
+		if err != nil {
+			return fault.At(joinClose(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
+		}
+		idx.shards[row.Number] = opened
+	}
+	return nil
+}
+
+// closeShards closes the shards of an index; it may be called twice.
+func (idx *index) closeShards() error {
+	var failed error
+	for number, sh := range idx.shards {
+		if err := sh.Close(); err != nil && failed == nil {
+			failed = fault.At(err, fmt.Sprintf("index %s, shard %d", idx.record.Name, number))
+		}
+	}
+	return failed
+}
+
+// closeShards closes the shards of all indices.
+func (s *Store) closeShards() error {
+	var failed error
+	for _, idx := range s.view.Load().indices {
+		if err := idx.closeShards(); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// publish replaces the view: change gets a copy of it whose maps may be changed.
+// The caller holds s.admin.
+func (s *Store) publish(change func(v *view)) {
+	old := s.view.Load()
+	v := &view{catalog: old.catalog, revision: old.revision, indices: maps.Clone(old.indices)}
+	change(v)
+	s.view.Store(v)
+}
+
+// edit changes the catalog by compare-and-set and publishes it. The caller holds
+// s.admin.
+func (s *Store) edit(ctx context.Context, change func(catalog.Catalog) (catalog.Catalog, error)) error {
+	var edited catalog.Catalog
+	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
+		names, err := catalog.Decode(value)
+		if err != nil {
+			return nil, err
+		}
+		if edited, err = change(names); err != nil {
+			return nil, err
+		}
+		return edited.Encode(), nil
+	})
+	if err != nil {
+		return err
+	}
+	s.publish(func(v *view) {
+		v.catalog, v.revision = edited, record.Revision
+		for name, entry := range edited.Indices {
+			if idx := v.indices[name]; idx != nil && idx.entry != entry {
+				changed := *idx
+				changed.entry = entry
+				v.indices[name] = &changed
+			}
+		}
+	})
+	return nil
+}
+
+// editIndex changes the record of one index by compare-and-set and publishes it.
+// The caller holds s.admin. The shards go on unharmed.
+func (s *Store) editIndex(ctx context.Context, name string, change func(idx *index, record catalog.Index) (catalog.Index, error)) error {
+	old := s.view.Load().indices[name]
+	if old == nil {
+		return noSuchIndex(name)
+	}
+	record, err := coord.Update(ctx, s.coord, indexKey(old.entry.Number), func(value []byte) ([]byte, error) {
+		var current catalog.Index
+		if err := json.Unmarshal(value, &current); err != nil {
+			return nil, fault.Wrap(fault.Corrupt, err)
+		}
+		changed, err := change(old, current)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(changed)
+	})
+	if err != nil {
+		return err
+	}
+	idx, err := newIndex(name, old.entry, record, old.placement)
+	if err != nil {
+		return err
+	}
+	idx.shards = old.shards
+	s.publish(func(v *view) { v.indices[name] = idx })
+	return nil
+}
+
+// noSuchIndex is the exception about a name that nobody has.
+func noSuchIndex(name string) *exception.Error {
+	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
+		With("resource.type", "index_or_alias").With("resource.id", name).With("index", name).With("index_uuid", "_na_")
+}
+
+// unlimited are limits that no stored mapping exceeds: what was accepted stays
+// readable when a limit is lowered.
+func unlimited(l mapping.Limits) mapping.Limits {
+	l.TotalFields, l.Depth, l.NestedFields, l.FieldNameLength = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt
+	return l
+}
