@@ -1,0 +1,38 @@
+package mapping
+
+// Kind says which fields of a Value hold something.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Text         Kind = iota // Bytes: UTF-8, of all text and keyword types
+	Integer                  // Low
+	Unsigned                 // Low, the bits of a uint64
+	Real                     // Float
+	Truth                    // Low: 0 or 1
+	Instant                  // Low: milliseconds since the epoch; date_nanos: nanoseconds
+	Address                  // Bytes: 16 bytes, IPv4 mapped into IPv6
+	Binary                   // Bytes
+	Point                    // Float: latitude; FloatHigh: longitude
+	IntegerRange             // Low to High, both included; dates and integers
+	RealRange                // Float to FloatHigh, both included
+	AddressRange             // Bytes: 32 bytes, both ends included
+)
+
+// Value is one typed value of one field.
+type Value struct {
+	Kind             Kind
+	Low, High        int64
+	Float, FloatHigh float64
+	Bytes            []byte // valid during the call that hands it out
+}
+
+// Sink receives the values of a document, in the order of the source. A value of
+// a field with multi-fields comes once for each.
+type Sink interface {
+	// Value receives one value.
+	Value(f *Field, v Value)
+	// Begin and End enclose the values of one object of a nested field.
+	Begin(nested *Field)
+	End(nested *Field)
+}
