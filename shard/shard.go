@@ -207,6 +207,8 @@ type Shard interface {
 	Prune(ctx context.Context, now time.Time) error
 
 	Stats() Stats
-	// Close waits for running requests; its readers and holds must have ended.
+	// Close waits for running requests and readers. Afterwards every request is
+	// answered *Stale with Epoch 0: whoever still holds the shard must look again
+	// for the one that answers. Holds stay.
 	Close() error
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -88,19 +87,12 @@ func (s *Store) load(ctx context.Context) error {
 		}
 		if err != nil {
 			s.view.Store(v)
-			return fault.At(joinClose(err, s.closeShards()), "index "+name)
+			return fault.At(joined(err, s.closeShards()), "index "+name)
 		}
 		v.indices[name] = idx
 	}
 	s.view.Store(v)
 	return nil
-}
-
-func joinClose(err, closing error) error {
-	if closing != nil {
-		return fmt.Errorf("%w (and while closing: %v)", err, closing)
-	}
-	return err
 }
 
 // sweep removes the records and rows of indices that the catalog does not name.
@@ -164,7 +156,7 @@ func newIndex(name string, entry catalog.Entry, record coord.Record, p placement
 	if idx.rules, err = readRules(idx.record.Settings); err != nil {
 		return nil, fault.At(err, record.Key)
 	}
-	if idx.mapping, err = mapping.Parse(idx.record.Mapping, unlimited(idx.rules.limits)); err != nil {
+	if idx.mapping, err = mapping.Parse(idx.record.Mapping, mapping.Unlimited(idx.rules.limits)); err != nil {
 		return nil, fault.At(fault.Wrap(fault.Corrupt, err), record.Key)
 	}
 	return idx, nil
@@ -179,7 +171,7 @@ func (s *Store) openShards(ctx context.Context, idx *index) error {
 	for _, row := range idx.placement.Shards {
 		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, shard.Settings{})
 		if err != nil {
-			return fault.At(joinClose(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
+			return fault.At(joined(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
 		}
 		idx.shards[row.Number] = opened
 	}
@@ -281,11 +273,4 @@ func (s *Store) editIndex(ctx context.Context, name string, change func(idx *ind
 func noSuchIndex(name string) *exception.Error {
 	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
 		With("resource.type", "index_or_alias").With("resource.id", name).With("index", name).With("index_uuid", "_na_")
-}
-
-// unlimited are limits that no stored mapping exceeds: what was accepted stays
-// readable when a limit is lowered.
-func unlimited(l mapping.Limits) mapping.Limits {
-	l.TotalFields, l.Depth, l.NestedFields, l.FieldNameLength = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt
-	return l
 }

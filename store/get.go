@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Get reads one document, in real time unless the request says otherwise. That it
+// is not there is no error: Found.Exists is then false.
+func (s *Store) Get(ctx context.Context, r document.Read) (document.Found, error) {
+	for round := 1; ; round++ {
+		found, err := s.get(ctx, r)
+		if !fault.Is(err, fault.Stale) {
+			return found, err
+		}
+		if pause(ctx, round) != nil || s.reload(ctx, found.Index) != nil {
+			return found, err
+		}
+	}
+}
+
+func (s *Store) get(ctx context.Context, r document.Read) (document.Found, error) {
+	idx, alias, err := s.readTarget(r.Target)
+	if err != nil {
+		return document.Found{Index: r.Target, ID: r.ID}, err
+	}
+	found := document.Found{Index: idx.record.Name, ID: r.ID}
+	value, err := joinRouting(r.Routing, alias.IndexRouting, r.Target)
+	if err != nil {
+		return found, err
+	}
+	if value == "" && (idx.mapping.RoutingRequired() || idx.rules.partitions > 1) {
+		return found, routingMissing(idx, r.ID)
+	}
+	ref := shard.Ref{Key: routing.KeyOf(r.ID, value, idx.rules.partitions), ID: r.ID}
+	owner := idx.placement.Owner(ref.Key)
+	row, ok, err := readRow(ctx, idx.shards[owner.Number], owner.Epoch, ref, r)
+	if err != nil || !ok || row.Deleted {
+		return found, err
+	}
+	if err := unexpected(idx, r, row, owner.Number); err != nil {
+		return found, err
+	}
+	found.Exists, found.Routing, found.Versions, found.Source = true, row.Routing, row.Versions, row.Source
+	return found, nil
+}
+
+func readRow(ctx context.Context, sh shard.Shard, epoch int64, ref shard.Ref, r document.Read) (shard.Row, bool, error) {
+	if sh == nil {
+		return shard.Row{}, false, exception.New(exception.UnavailableShards, "the shard is not open")
+	}
+	if !r.Searched {
+		return sh.Get(ctx, epoch, ref)
+	}
+	reader, err := sh.Acquire(ctx, epoch)
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	row, ok, err := reader.Get(ctx, ref, r.NoSource)
+	return row, ok, joined(err, reader.Close())
+}
+
+// joined is the first of two errors, the second told with it.
+func joined(err, second error) error {
+	if err != nil && second != nil {
+		return fmt.Errorf("%w (and then: %v)", err, second)
+	}
+	if err != nil {
+		return err
+	}
+	return second
+}
+
+// unexpected is the conflict of a read that asked for another version.
+func unexpected(idx *index, r document.Read, row shard.Row, number uint32) error {
+	if r.Version == document.Unset || r.Version == row.Version || (r.VersionType == document.ExternalGTE && r.Version >= row.Version) {
+		return nil
+	}
+	return idx.in(exception.New(exception.VersionConflict, "[%s]: version conflict, current version [%d] is different than the one provided [%d]",
+		r.ID, row.Version, r.Version), number)
+}
+
+// readTarget is the one open index that a name leads to for a read.
+func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
+	v := s.view.Load()
+	idx := v.indices[name]
+	var alias catalog.Alias
+	if idx == nil {
+		var members []string
+		for member, properties := range v.catalog.Aliases[name] {
+			members, alias = append(members, member), properties
+		}
+		if stream, ok := v.catalog.Streams[name]; ok {
+			members = stream.Indices
+		}
+		if len(members) > 1 {
+			sort.Strings(members)
+			return nil, alias, exception.New(exception.IllegalArgument,
+				"alias [%s] has more than one index associated with it [[%s]], can't execute a single index op", name, strings.Join(members, ", "))
+		}
+		if len(members) == 0 || v.indices[members[0]] == nil {
+			return nil, alias, noSuchIndex(name)
+		}
+		idx = v.indices[members[0]]
+	}
+	if idx.entry.Closed {
+		return nil, alias, idx.closed()
+	}
+	return idx, alias, nil
+}
+
+// reload reads the truth about an index again: its name, its placement. Shards of
+// the old placement are told.
+func (s *Store) reload(ctx context.Context, name string) error {
+	s.admin.Lock()
+	defer s.admin.Unlock()
+	old := s.view.Load().indices[name]
+	if old == nil {
+		return noSuchIndex(name)
+	}
+	p, err := s.Placement(ctx, old.entry.Number)
+	if err != nil {
+		return err
+	}
+	for _, sh := range old.shards {
+		if err := sh.Reload(ctx); err != nil {
+			return err
+		}
+	}
+	changed := *old
+	changed.placement = p
+	s.publish(func(v *view) { v.indices[name] = &changed })
+	return nil
+}

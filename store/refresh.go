@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// refresher remembers which shards are dirty, and when each is due.
+type refresher struct {
+	mu    sync.Mutex
+	due   map[shard.Shard]time.Time
+	woken chan struct{} // holds one token while a shard has become dirty
+}
+
+func (r *refresher) init() {
+	r.due = map[shard.Shard]time.Time{}
+	r.woken = make(chan struct{}, 1)
+}
+
+// mark makes a shard dirty; it is due after interval, never when that is negative.
+func (r *refresher) mark(sh shard.Shard, interval time.Duration) {
+	if interval < 0 {
+		return
+	}
+	r.mu.Lock()
+	_, known := r.due[sh]
+	if !known {
+		r.due[sh] = time.Now().Add(interval)
+	}
+	r.mu.Unlock()
+	if known {
+		return
+	}
+	select {
+	case r.woken <- struct{}{}:
+	default:
+	}
+}
+
+// take removes the shards that are due at now, and says how long the next has
+// time; negative when none is dirty.
+func (r *refresher) take(now time.Time) (due []shard.Shard, next time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next = -1
+	for sh, at := range r.due {
+		left := at.Sub(now)
+		if left <= 0 {
+			delete(r.due, sh)
+			due = append(due, sh)
+		} else if next < 0 || left < next {
+			next = left
+		}
+	}
+	return due, next
+}
+
+// refreshDirty publishes readers of dirty shards when they are due, until ctx ends.
+func (s *Store) refreshDirty(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		due, next := s.refresher.take(time.Now())
+		for _, sh := range due {
+			if _, err := sh.Refresh(ctx); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) {
+				s.options.Logger.Warn("refresh failed, it is tried again", "index", sh.ID().Index, "shard", sh.ID().Number, "error", err)
+				s.refresher.mark(sh, time.Second)
+			}
+		}
+		if next < 0 {
+			next = time.Hour
+		}
+		timer.Reset(next)
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.refresher.woken:
+		}
+	}
+}
+
+// prune lets shards forget what nobody needs, now and then, until ctx ends.
+func (s *Store) prune(ctx context.Context) {
+	ticker := time.NewTicker(s.options.PruneEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		for _, idx := range s.view.Load().indices {
+			for _, sh := range idx.shards {
+				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) {
+					s.options.Logger.Warn("pruning failed, it is tried again", "index", idx.record.Name, "shard", sh.ID().Number, "error", err)
+				}
+			}
+		}
+	}
+}
+
+// Refresh publishes to searches what has been written to the indices, and says how
+// many shards that were.
+func (s *Store) Refresh(ctx context.Context, e catalog.Expression) (int, error) {
+	return s.each(ctx, e, func(sh shard.Shard) error {
+		_, err := sh.Refresh(ctx)
+		return err
+	})
+}
+
+// Flush says how many shards the indices have: everything that was acknowledged is
+// synced already.
+func (s *Store) Flush(ctx context.Context, e catalog.Expression) (int, error) {
+	return s.each(ctx, e, func(shard.Shard) error { return nil })
+}
+
+// each does something with every shard of the indices.
+func (s *Store) each(ctx context.Context, e catalog.Expression, do func(shard.Shard) error) (shards int, err error) {
+	names, err := s.Resolve(ctx, e)
+	if err != nil {
+		return 0, err
+	}
+	v := s.view.Load()
+	for _, name := range names {
+		idx := v.indices[name]
+		if idx == nil {
+			continue
+		}
+		for _, sh := range idx.shards {
+			if err := do(sh); err != nil {
+				return shards, fault.At(err, "index "+name)
+			}
+			shards++
+		}
+	}
+	return shards, nil
+}

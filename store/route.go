@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// MaxID is the most bytes that an id may have.
+const MaxID = 512
+
+// target is where a name leads.
+type target struct {
+	index   *index
+	routing string // of the alias; "" when it has none
+	stream  bool
+	err     error
+}
+
+// route finds the shard of every item by the present view, and answers those that
+// have none. Documents are checked against the mapping here, outside of any shard.
+func (b *bulk) route(items []*item) []*queue {
+	targets := map[string]target{}
+	byShard := map[shard.Shard]*queue{}
+	var queues []*queue
+	for _, it := range items {
+		q, err := b.queueOf(it, targets)
+		if err != nil {
+			it.fail(err)
+			continue
+		}
+		if known := byShard[q.shard]; known != nil {
+			known.items = append(known.items, it)
+			continue
+		}
+		q.items = append(make([]*item, 0, len(items)), it)
+		byShard[q.shard] = &q
+		queues = append(queues, &q)
+	}
+	return queues
+}
+
+// queueOf checks an item and finds its shard.
+func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
+	w := it.write
+	t, known := targets[w.Target]
+	if !known || w.RequireAlias {
+		t = b.store.findTarget(b.ctx, w)
+		targets[w.Target] = t
+	}
+	if t.err != nil {
+		return queue{}, t.err
+	}
+	it.target = t
+	it.answer.Index = t.index.record.Name
+	if err := it.identify(); err != nil {
+		return queue{}, err
+	}
+	if w.Operation == document.Index || w.Operation == document.Create {
+		checked, err := b.store.check(b.ctx, t.index, w.Source, it.ref.ID)
+		if err != nil {
+			return queue{}, err
+		}
+		if checked != t.index { // its mapping has grown
+			it.target.index, t.index = checked, checked
+			targets[w.Target] = t
+		}
+	}
+	owner := t.index.placement.Owner(it.ref.Key)
+	sh := t.index.shards[owner.Number]
+	if sh == nil {
+		return queue{}, exception.New(exception.UnavailableShards, "[%s][%d] the shard is not open", t.index.record.Name, owner.Number)
+	}
+	return queue{index: t.index, shard: sh, epoch: owner.Epoch}, nil
+}
+
+// findTarget is the index that takes a write, made when it may be.
+func (s *Store) findTarget(ctx context.Context, w *document.Write) target {
+	found, alias, exists, err := s.writeTarget(s.view.Load(), w.Target)
+	if err == nil && !exists && !w.RequireAlias {
+		if err = s.autoCreate(ctx, w.Target); err == nil {
+			found, alias, exists, err = s.writeTarget(s.view.Load(), w.Target)
+		}
+	}
+	switch {
+	case err != nil:
+		return target{err: err}
+	case w.RequireAlias && (!exists || found.record.Name == w.Target):
+		return target{err: exception.New(exception.IndexNotFound,
+			"no such index [%s] and [require_alias] request flag is [true] and [%s] is not an alias", w.Target, w.Target).
+			With("index", w.Target).With("index_uuid", "_na_")}
+	case !exists:
+		return target{err: noSuchIndex(w.Target)}
+	case found.entry.Closed:
+		return target{err: found.closed()}
+	case found.rules.readOnly != nil:
+		return target{err: found.rules.readOnly}
+	}
+	return target{index: found, routing: alias.IndexRouting, stream: found.entry.Stream != ""}
+}
+
+// identify settles the id, the routing and the order key of an item.
+func (it *item) identify() error {
+	w, idx := it.write, it.target.index
+	if it.target.stream && w.Target == idx.entry.Stream && w.Operation != document.Create {
+		return exception.New(exception.IllegalArgument, "only write ops with an op_type of create are allowed in data streams")
+	}
+	id := w.ID
+	if id == "" && it.ref.ID == "" {
+		id, it.autoID = newID(), true
+	} else if id == "" {
+		id = it.ref.ID // made before the item was stale
+	}
+	if len(id) > MaxID {
+		return exception.New(exception.IllegalArgument, "id [%s] is too long, must be no longer than 512 bytes but was: %d", id, len(id))
+	}
+	value, err := joinRouting(w.Routing, it.target.routing, w.Target)
+	if err != nil {
+		return err
+	}
+	if value == "" && (idx.mapping.RoutingRequired() || idx.rules.partitions > 1) {
+		return routingMissing(idx, id)
+	}
+	it.routing = value
+	it.ref = shard.Ref{Key: routing.KeyOf(id, value, idx.rules.partitions), ID: id}
+	it.answer.ID, it.answer.Routing = id, value
+	return nil
+}
+
+// joinRouting is the routing of a request through an alias that may have its own.
+func joinRouting(asked, alias, name string) (string, error) {
+	if asked == "" || alias == "" || asked == alias {
+		return max(asked, alias), nil
+	}
+	return "", exception.New(exception.IllegalArgument,
+		"Alias [%s] has index routing associated with it [%s], and was provided with routing value [%s], rejecting operation", name, alias, asked)
+}
+
+// newID is a random id of 20 characters that are safe in URLs.
+func newID() string {
+	var random [15]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// check holds a source against the mapping of its index, which grows when it may.
+// It returns the index whose mapping knows every field.
+func (s *Store) check(ctx context.Context, idx *index, source []byte, id string) (*index, error) {
+	for {
+		additions, err := idx.mapping.Document(source, id, idx.rules.limits, nil)
+		if err != nil || additions == nil {
+			return idx, err
+		}
+		name := idx.record.Name
+		if err := s.mergeMapping(ctx, name, additions); err != nil {
+			return nil, err
+		}
+		if idx = s.view.Load().indices[name]; idx == nil {
+			return nil, noSuchIndex(name)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// told is an error of a shard as clients of the data API read it.
+func (idx *index) told(err error, number uint32) error {
+	var conflict *shard.Conflict
+	if !errors.As(err, &conflict) {
+		return err
+	}
+	return idx.in(exception.New(exception.VersionConflict, "[%s]: version conflict, %s", conflict.ID, unmet(conflict)), number)
+}
+
+// unmet says which condition did not hold, in the server's words.
+func unmet(c *shard.Conflict) string {
+	n := func(v int64) string { return strconv.FormatInt(v, 10) }
+	asked := c.Condition
+	switch {
+	case c.Create:
+		return "document already exists (current version [" + n(c.Stored.Version) + "])"
+	case asked.SeqNo != document.Unset && !c.Present:
+		return "required seqNo [" + n(asked.SeqNo) + "], primary term [" + n(asked.PrimaryTerm) + "]. but no document was found"
+	case asked.SeqNo != document.Unset:
+		return "required seqNo [" + n(asked.SeqNo) + "], primary term [" + n(asked.PrimaryTerm) + "]. current document has seqNo [" +
+			n(c.Stored.SeqNo) + "] and primary term [" + n(c.Stored.PrimaryTerm) + "]"
+	case asked.VersionType == document.ExternalGTE:
+		return "current version [" + n(c.Stored.Version) + "] is higher than the one provided [" + n(asked.Version) + "]"
+	case asked.VersionType == document.External:
+		return "current version [" + n(c.Stored.Version) + "] is higher or equal to the one provided [" + n(asked.Version) + "]"
+	case !c.Present:
+		return "document does not exist (expected version [" + n(asked.Version) + "])"
+	}
+	return "current version [" + n(c.Stored.Version) + "] is different than the one provided [" + n(asked.Version) + "]"
+}
+
+// in adds to an exception the shard that it comes from.
+func (idx *index) in(e *exception.Error, number uint32) *exception.Error {
+	return e.With("index", idx.record.Name).With("shard", strconv.FormatUint(uint64(number), 10)).With("index_uuid", idx.record.UUID)
+}
+
+// closed is the exception about an index that is closed.
+func (idx *index) closed() *exception.Error {
+	return exception.New(exception.IndexClosed, "closed").With("index", idx.record.Name).With("index_uuid", idx.record.UUID)
+}
+
+// routingMissing is the exception about a document whose index asks for routing.
+func routingMissing(idx *index, id string) *exception.Error {
+	return exception.New(exception.RoutingMissing, "routing is required for [%s]/[%s]", idx.record.Name, id).
+		With("index_uuid", "_na_").With("index", idx.record.Name)
+}
