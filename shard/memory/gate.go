@@ -1,0 +1,128 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// admit takes the mutex for a request that quotes an epoch, after any fence. With
+// an error it is not held.
+func (s *Shard) admit(ctx context.Context, epoch int64) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	if s.placed.Epoch == 0 || s.placed.Epoch != epoch {
+		err := s.stale(epoch)
+		s.mu.Unlock()
+		return err
+	}
+	return nil
+}
+
+// enter takes the mutex once there is no fence. With an error it is not held.
+func (s *Shard) enter(ctx context.Context) error {
+	for {
+		if ctx.Err() != nil {
+			return unavailable(ctx)
+		}
+		s.mu.Lock()
+		fence, closed := s.fence, s.closed
+		if closed {
+			s.mu.Unlock()
+			return errClosed
+		}
+		if fence == nil {
+			return nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-fence:
+		case <-ctx.Done():
+		}
+	}
+}
+
+var errClosed = fault.New(fault.Unavailable, "the shard is closed")
+
+func unavailable(ctx context.Context) error { return fault.Wrap(fault.Unavailable, ctx.Err()) }
+
+// stale is the refusal of a request. The mutex is held.
+func (s *Shard) stale(asked int64) error {
+	return &shard.Stale{ID: s.id, Asked: asked, Epoch: s.placed.Epoch}
+}
+
+// owns checks that an admitted request asks for a key of the shard's range.
+func (s *Shard) owns(key routing.Key) error {
+	if s.placed.Range.Contains(key) {
+		return nil
+	}
+	return s.stale(s.placed.Epoch)
+}
+
+// Fence waits for another one to be released, within ctx. A release that cannot
+// read the placement fails, and the shard stays fenced: call it again.
+func (s *Shard) Fence(ctx context.Context) (int64, func(context.Context) error, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer s.mu.Unlock()
+	fence := make(chan struct{})
+	s.fence = fence
+	return s.truth.last(), func(ctx context.Context) error { return s.lift(ctx, fence) }, nil
+}
+
+// lift ends a fence, once.
+func (s *Shard) lift(ctx context.Context, fence chan struct{}) error {
+	s.mu.Lock()
+	over := s.fence != fence
+	s.mu.Unlock()
+	if over {
+		return nil
+	}
+	if err := s.Reload(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fence == fence {
+		s.fence = nil
+		close(fence)
+	}
+	return nil
+}
+
+// Reload takes a placement that does not exist for one that does not name the shard.
+func (s *Shard) Reload(ctx context.Context) error {
+	p, err := s.placements.Placement(ctx, s.id.Index)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.placed.Epoch = 0
+		return nil
+	}
+	s.take(p)
+	return nil
+}
+
+// take makes a placement that was read the shard's own, unless it knows a newer.
+func (s *Shard) take(p placement.Placement) {
+	if p.Version < s.version {
+		return
+	}
+	s.version = p.Version
+	row, named := p.Shard(s.id.Number)
+	if !named {
+		s.placed.Epoch = 0
+		return
+	}
+	s.placed = row
+	s.truth.recount(row.Range)
+	s.published = s.published.over(row.Range)
+}

@@ -1,0 +1,278 @@
+package memory
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Shard is a shard.Shard in memory.
+type Shard struct {
+	engine     *Engine
+	id         shard.ID
+	placements shard.Placements
+	age        time.Duration
+
+	mu        sync.Mutex // guards what follows
+	truth     *truth
+	placed    placement.Shard // epoch 0: the placement does not name the shard
+	version   int64           // of the placement that was read last
+	fence     chan struct{}   // closed when it is lifted; nil: none
+	published view
+	refreshed chan struct{} // closed and replaced by each refresh
+	readers   map[*Reader]bool
+	ops       shard.OpCounts
+	closed    bool
+}
+
+// ID is the name under which it was opened.
+func (s *Shard) ID() shard.ID { return s.id }
+
+// Placed has epoch 0 when the placement does not name the shard.
+func (s *Shard) Placed() placement.Shard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.placed
+}
+
+// Write applies each group of at most 1 MB at once.
+func (s *Shard) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.Result {
+	results := make([]shard.Result, 0, len(ops))
+	for len(results) < len(ops) {
+		if err := s.admit(ctx, epoch); err != nil {
+			for len(results) < len(ops) {
+				results = append(results, shard.Result{Err: err})
+			}
+			return results
+		}
+		for i := range group(ops[len(results):]) {
+			results = append(results, s.apply(&i))
+		}
+		s.mu.Unlock()
+	}
+	return results
+}
+
+// maxGroup bounds what is written under one permit, in bytes of ids and sources.
+const maxGroup = 1 << 20
+
+// group yields the first ops that together stay within maxGroup, at least one.
+func group(ops []shard.Op) iter.Seq[shard.Op] {
+	return func(yield func(shard.Op) bool) {
+		size := 0
+		for i, op := range ops {
+			size += len(op.ID) + len(op.Routing) + len(op.Source)
+			if i > 0 && size > maxGroup || !yield(op) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Shard) apply(op *shard.Op) shard.Result {
+	if err := s.owns(op.Key); err != nil {
+		return shard.Result{Err: err}
+	}
+	result := s.truth.apply(op, s.placed.Term, s.engine.clock())
+	switch {
+	case result.Err != nil:
+	case op.Delete:
+		s.ops.Delete++
+	default:
+		s.ops.Index++
+	}
+	return result
+}
+
+// Get gives a row that belongs to the caller.
+func (s *Shard) Get(ctx context.Context, epoch int64, ref shard.Ref) (shard.Row, bool, error) {
+	if err := s.admit(ctx, epoch); err != nil {
+		return shard.Row{}, false, err
+	}
+	defer s.mu.Unlock()
+	if err := s.owns(ref.Key); err != nil {
+		return shard.Row{}, false, err
+	}
+	s.ops.Get++
+	return owned(s.truth.rows, ref, false)
+}
+
+// Acquire gives a reader of what was published last.
+func (s *Shard) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
+	if err := s.admit(ctx, epoch); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	r := &Reader{shard: s, view: s.published}
+	s.readers[r] = true
+	return r, nil
+}
+
+// Refresh goes on behind a fence.
+func (s *Shard) Refresh(context.Context) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return 0, errClosed
+	case s.published.seqNo != s.truth.last():
+		s.ops.Refresh++
+		s.publish()
+	}
+	return s.published.seqNo, nil
+}
+
+// publish shows everything and wakes those who wait for it. The mutex is held, or
+// nobody has the shard yet.
+func (s *Shard) publish() {
+	s.published = view{seqNo: s.truth.last(), rows: s.truth.rows, within: s.placed.Range, docs: s.truth.counts.docs}
+	close(s.refreshed)
+	s.refreshed = make(chan struct{})
+}
+
+// AwaitRefresh fails when the shard is closed meanwhile.
+func (s *Shard) AwaitRefresh(ctx context.Context, seqNo int64) error {
+	for {
+		s.mu.Lock()
+		shown, closed, refreshed := s.published.seqNo >= seqNo, s.closed, s.refreshed
+		s.mu.Unlock()
+		switch {
+		case shown:
+			return nil
+		case closed:
+			return errClosed
+		}
+		select {
+		case <-refreshed:
+		case <-ctx.Done():
+			return unavailable(ctx)
+		}
+	}
+}
+
+// Changes are those that there were when the iteration began.
+func (s *Shard) Changes(ctx context.Context, after shard.Position, limit int) iter.Seq2[shard.Change, error] {
+	return func(yield func(shard.Change, error) bool) {
+		found, err := s.changes(after, limit)
+		for i := 0; err == nil && i < len(found); i++ {
+			if ctx.Err() != nil {
+				err = unavailable(ctx)
+			} else if !yield(found[i].Change, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(shard.Change{}, err)
+		}
+	}
+}
+
+func (s *Shard) changes(after shard.Position, limit int) ([]logged, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.continues(after); err != nil {
+		return nil, err
+	}
+	found, complete := s.truth.changes(after.SeqNo, limit)
+	if !complete {
+		return nil, s.expired(after)
+	}
+	return found, nil
+}
+
+// continues checks that a position is one of the shard's incarnation.
+func (s *Shard) continues(p shard.Position) error {
+	switch {
+	case s.closed:
+		return errClosed
+	case p.Incarnation != s.placed.Term:
+		return s.stale(p.Incarnation)
+	}
+	return nil
+}
+
+func (s *Shard) expired(p shard.Position) error {
+	return &shard.Expired{ID: s.id, After: p, Oldest: s.truth.pruned + 1}
+}
+
+// Hold of an older position than the name has changes nothing.
+func (s *Shard) Hold(_ context.Context, name string, p shard.Position) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.continues(p); err != nil {
+		return err
+	}
+	if !s.truth.hold(name, p) {
+		return s.expired(p)
+	}
+	return nil
+}
+
+// Release never fails on an open shard.
+func (s *Shard) Release(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	delete(s.truth.holds, name)
+	return nil
+}
+
+// Holds belong to the caller.
+func (s *Shard) Holds() map[string]shard.Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.truth.holds)
+}
+
+// Prune compares now with the times that the engine's clock gave the changes.
+func (s *Shard) Prune(_ context.Context, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	bound := s.published.seqNo
+	for r := range s.readers {
+		bound = min(bound, r.seqNo)
+	}
+	s.truth.prune(bound, now.Add(-s.age))
+	return nil
+}
+
+// Stats are of one instant.
+func (s *Shard) Stats() shard.Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.truth
+	return shard.Stats{Docs: t.counts.docs, Tombstones: t.counts.tombstones, Bytes: t.counts.bytes,
+		SeqNo: t.last(), Synced: t.last(), Refreshed: s.published.seqNo, Pruned: t.pruned, Ops: s.ops}
+}
+
+// Close is fault.Conflict while readers are open. Requests that wait are refused.
+// Closing again is harmless.
+func (s *Shard) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if len(s.readers) > 0 {
+		return fault.New(fault.Conflict, "%d readers of shard %d of index %d are open", len(s.readers), s.id.Number, s.id.Index)
+	}
+	s.closed = true
+	close(s.refreshed)
+	if s.fence != nil {
+		close(s.fence)
+		s.fence = nil
+	}
+	s.engine.release(s.id)
+	return nil
+}
