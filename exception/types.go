@@ -9,8 +9,10 @@ type Type string
 const (
 	ActionRequestValidation Type = "action_request_validation_exception"
 	AliasesNotFound         Type = "aliases_not_found_exception"
+	BadParameter            Type = "bad_parameter_exception"
 	CircuitBreaking         Type = "circuit_breaking_exception"
 	ClusterBlock            Type = "cluster_block_exception"
+	ContentTypeHeader       Type = "content_type_header_exception"
 	DateTimeParse           Type = "date_time_parse_exception"
 	DocumentMissing         Type = "document_missing_exception"
 	IllegalArgument         Type = "illegal_argument_exception"
@@ -61,8 +63,10 @@ type Row struct {
 var Types = []Row{
 	{ActionRequestValidation, 400, fault.Refused, true},
 	{AliasesNotFound, 404, fault.NotFound, false},
+	{BadParameter, 400, fault.Refused, true},
 	{CircuitBreaking, 429, fault.Limit, false},
 	{ClusterBlock, 403, fault.Unavailable, false},
+	{ContentTypeHeader, 400, fault.Refused, true},
 	{DateTimeParse, 400, fault.Refused, true},
 	{DocumentMissing, 404, fault.NotFound, false},
 	{IllegalArgument, 400, fault.Refused, true},

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/xcontent"
+)
+
+// checkContentType refuses a body in a format that is not read, in the server's words.
+func (c *call) checkContentType() error {
+	if c.r.ContentLength == 0 {
+		return nil
+	}
+	header := c.r.Header.Get("Content-Type")
+	if header == "application/json" || header == "application/x-ndjson" { // nearly always
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(header)
+	switch media {
+	case "application/json", "application/x-ndjson", "application/yaml", "application/smile", "application/cbor",
+		"application/vnd.opensearch+json", "application/vnd.opensearch+x-ndjson", "application/*":
+		return nil
+	}
+	if header != "" && (err != nil || !strings.Contains(header, "/")) {
+		reason := "invalid Content-Type header [" + header + "]"
+		cause := exception.New(exception.IllegalArgument, "%s", reason)
+		return exception.New(exception.ContentTypeHeader, "java.lang.IllegalArgumentException: %s", reason).CausedBy(cause)
+	}
+	return c.plainError(http.StatusNotAcceptable, true, "Content-Type header ["+header+"] is not supported")
+}
+
+// content reads the body whole, decompressed and as JSON; empty when there is
+// none. It is valid until the call ends.
+func (c *call) content() ([]byte, error) {
+	limit := c.s.options.BodyBytes
+	if c.r.ContentLength > limit {
+		return nil, c.tooLarge(limit)
+	}
+	if c.r.ContentLength == 0 {
+		return nil, nil
+	}
+	var from io.Reader = c.r.Body
+	if c.r.Header.Get("Content-Encoding") == "gzip" {
+		reader, err := gzip.NewReader(io.LimitReader(from, limit))
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil, nil // as the server: nothing came out
+			}
+			return nil, exception.New(exception.OpenSearchParse, "the body is not gzip: %v", err)
+		}
+		defer reader.Close()
+		from = reader
+	} else if err := c.hold(c.r.ContentLength); err != nil {
+		return nil, err
+	}
+	if err := c.fill(from, limit); err != nil {
+		return nil, err
+	}
+	return c.body, c.translate(limit)
+}
+
+// fill reads into the call's buffer, which grows with what comes and no faster.
+func (c *call) fill(from io.Reader, limit int64) error {
+	buffer := c.body[:0]
+	if known := c.r.ContentLength; known > 0 && int64(cap(buffer)) <= known && c.held >= known {
+		buffer = make([]byte, 0, known+1) // one more, so that the end is seen without growing
+	}
+	for {
+		if len(buffer) == cap(buffer) {
+			grown := make([]byte, len(buffer), max(4096, 2*cap(buffer)))
+			copy(grown, buffer)
+			buffer = grown
+		}
+		n, err := from.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		c.body = buffer
+		if int64(len(buffer)) > limit {
+			return c.tooLarge(limit)
+		}
+		if int64(len(buffer)) > c.held {
+			if err := c.hold(int64(len(buffer)) - c.held); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return exception.New(exception.OpenSearchParse, "reading the body: %v", err)
+		}
+	}
+}
+
+// hold counts bytes as in flight, and refuses when there are too many.
+func (c *call) hold(n int64) error {
+	if n <= 0 {
+		return nil
+	}
+	now := c.s.inFlight.Add(n)
+	c.held += n
+	if now <= c.s.options.InFlightBytes {
+		return nil
+	}
+	c.w.Header().Set("Retry-After", "1")
+	return exception.New(exception.Rejected, "rejected execution: the requests at work hold [%d] bytes, the limit is [%d]",
+		now, c.s.options.InFlightBytes)
+}
+
+func (c *call) tooLarge(limit int64) error {
+	return exception.New(exception.IllegalArgument, "the body is larger than the limit of [%d] bytes", limit).
+		WithStatus(http.StatusRequestEntityTooLarge)
+}
+
+// translate makes the body JSON when it came as YAML, SMILE or CBOR.
+func (c *call) translate(limit int64) error {
+	header := c.r.Header.Get("Content-Type")
+	if !strings.HasPrefix(header, "application/yaml") && !strings.HasPrefix(header, "application/smile") && !strings.HasPrefix(header, "application/cbor") {
+		return nil
+	}
+	out, err := xcontent.ToJSON(nil, c.body, int(limit))
+	if err != nil {
+		return exception.New(exception.MapperParsing, "failed to parse").
+			CausedBy(exception.New(exception.NotXContent, "%v", err))
+	}
+	c.body = out
+	return nil
+}
+
+// required is content that must be there.
+func (c *call) required() ([]byte, error) {
+	body, err := c.content()
+	if err == nil && len(body) == 0 {
+		err = exception.New(exception.OpenSearchParse, "request body is required")
+	}
+	return body, err
+}
+
+// contentOrSource is content, or the parameter source in its place. The endpoint
+// must know the parameters source and source_content_type.
+func (c *call) contentOrSource() ([]byte, error) {
+	body, err := c.content()
+	if err != nil || len(body) > 0 {
+		return body, err
+	}
+	source, ok := c.has("source")
+	if !ok {
+		return nil, nil
+	}
+	switch kind := c.text("source_content_type", ""); kind {
+	case "application/json", "application/x-ndjson":
+	case "":
+		return nil, exception.New(exception.IllegalState, "source and source_content_type parameters are required")
+	default:
+		return nil, exception.New(exception.IllegalState, "Unknown value for source_content_type [%s]", kind)
+	}
+	c.body = append(c.body[:0], source...)
+	return c.body, nil
+}

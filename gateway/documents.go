@@ -1,0 +1,3 @@
+package gateway
+
+var documentRoutes []route

@@ -1,0 +1,190 @@
+package gateway
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// pathFilter is filter_path: which parts of an answer the client wants. A path is
+// names between dots, where * stands for any text in a name and ** for any
+// number of names; arrays are passed through. What becomes empty is left out.
+type pathFilter struct {
+	includes [][]string
+	excludes [][]string // paths with a minus before them
+}
+
+func newPathFilter(paths []string) (*pathFilter, error) {
+	f := &pathFilter{}
+	for _, path := range paths {
+		path = strings.TrimSpace(path)
+		path, excluded := strings.CutPrefix(path, "-")
+		if path == "" {
+			return nil, exception.New(exception.IllegalArgument, "filters cannot be null or empty")
+		}
+		if excluded {
+			f.excludes = append(f.excludes, splitPath(path))
+		} else {
+			f.includes = append(f.includes, splitPath(path))
+		}
+	}
+	return f, nil
+}
+
+// splitPath splits at the dots that no backslash escapes.
+func splitPath(path string) (names []string) {
+	path = strings.TrimSuffix(path, ".")
+	var name strings.Builder
+	for i := 0; i < len(path); i++ {
+		switch {
+		case path[i] == '\\' && i+1 < len(path) && path[i+1] == '.':
+			name.WriteByte('.')
+			i++
+		case path[i] == '.':
+			names = append(names, name.String())
+			name.Reset()
+		default:
+			name.WriteByte(path[i])
+		}
+	}
+	return append(names, name.String())
+}
+
+// append appends what the filter leaves of a JSON value; what is no JSON stays.
+func (f *pathFilter) append(dst, value []byte) []byte {
+	start := len(dst)
+	if f.includes != nil {
+		dst = filterWhole(dst, value, f.includes, false)
+		value = append([]byte(nil), dst[start:]...)
+	}
+	if f.excludes != nil {
+		dst = filterWhole(dst[:start], value, f.excludes, true)
+	}
+	return dst
+}
+
+func filterWhole(dst, value []byte, paths [][]string, exclude bool) []byte {
+	start := len(dst)
+	w := pathWalk{dec: newDecoder(value), exclude: exclude}
+	dst, wrote, err := w.container(dst, paths)
+	if err != nil {
+		return append(dst[:start], value...)
+	}
+	if !wrote {
+		return append(dst[:start], "{}"...)
+	}
+	return dst
+}
+
+// newDecoder reads JSON that the store holds or the gateway wrote: as it is.
+func newDecoder(value []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+type pathWalk struct {
+	dec     *jsontext.Decoder
+	exclude bool
+}
+
+// container appends what is left of the next object or array; wrote tells
+// whether anything is. Of a scalar nothing is left when parts are asked for.
+func (w pathWalk) container(dst []byte, paths [][]string) (_ []byte, wrote bool, err error) {
+	start := len(dst)
+	opening, err := w.dec.ReadToken()
+	if err != nil {
+		return dst, false, err
+	}
+	kind := opening.Kind()
+	if kind != '{' && kind != '[' {
+		return dst, false, nil
+	}
+	dst = append(dst, byte(kind))
+	for w.dec.PeekKind() != '}' && w.dec.PeekKind() != ']' {
+		before, below := len(dst), paths
+		if wrote {
+			dst = append(dst, ',')
+		}
+		matched := false
+		if kind == '{' {
+			name, err := w.dec.ReadToken()
+			if err != nil {
+				return dst, false, err
+			}
+			below, matched = step(paths, name.String())
+			dst = append(appendString(dst, name.String()), ':')
+		}
+		var kept bool
+		if dst, kept, err = w.value(dst, below, matched); err != nil {
+			return dst, false, err
+		}
+		if !kept {
+			dst = dst[:before]
+		}
+		wrote = wrote || kept
+	}
+	if _, err := w.dec.ReadToken(); err != nil {
+		return dst, false, err
+	}
+	if !wrote {
+		return dst[:start], false, nil
+	}
+	return append(dst, byte(kind)+2), true, nil // '{'+2 is '}', '['+2 is ']'
+}
+
+// value appends what is left of the next value: all or nothing of it when a path
+// ended here (matched) or none goes on, parts of it otherwise.
+func (w pathWalk) value(dst []byte, below [][]string, matched bool) (_ []byte, kept bool, err error) {
+	kind := w.dec.PeekKind()
+	nested := kind == '{' || kind == '['
+	if !matched && len(below) > 0 && nested {
+		return w.container(dst, below)
+	}
+	raw, err := w.dec.ReadValue()
+	if err != nil || matched == w.exclude {
+		return dst, false, err
+	}
+	return append(dst, raw...), true, nil
+}
+
+// step follows paths into a member: what remains of them, and whether one ends there.
+func step(paths [][]string, name string) (below [][]string, matched bool) {
+	for _, path := range paths {
+		for len(path) > 1 && path[0] == "**" { // it may stand for nothing, too
+			below = append(below, path)
+			path = path[1:]
+		}
+		if path[0] != "**" && !wildcard(path[0], name) {
+			continue
+		}
+		if len(path) == 1 {
+			return nil, true
+		}
+		below = append(below, path[1:])
+	}
+	return below, false
+}
+
+// wildcard reports whether text is what pattern says, where * stands for any text.
+func wildcard(pattern, text string) bool {
+	star, from := -1, 0
+	p, t := 0, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, t
+			p++
+		case p < len(pattern) && pattern[p] == text[t]:
+			p++
+			t++
+		case star >= 0:
+			from++
+			p, t = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+)
+
+// Options are the limits of a server. The zero value of a field is its default.
+type Options struct {
+	Name    string // of the node; "reshelve"
+	Cluster string // name of the cluster; "reshelve"
+	Version string // of this program, told by GET /; "dev"
+
+	BodyBytes     int64 // of one request, as sent and after decompression; 100 MiB
+	ItemBytes     int   // of one source in a bulk request; BodyBytes
+	InFlightBytes int64 // of the bodies of all requests at work; 512 MiB
+	Depth         int   // of nested objects and arrays in bodies; 1000
+	HeaderBytes   int   // 64 KiB
+	ResultWindow  int   // from + size of a search; 10000
+
+	HeaderTimeout time.Duration // to read the headers of a request; 30 s
+	BodyTimeout   time.Duration // to read a request; 5 min
+	IdleTimeout   time.Duration // of a connection between requests; 10 min
+}
+
+func orDefault[T comparable](value *T, byDefault T) {
+	var zero T
+	if *value == zero {
+		*value = byDefault
+	}
+}
+
+func (o Options) withDefaults() Options {
+	orDefault(&o.Name, "reshelve")
+	orDefault(&o.Cluster, "reshelve")
+	orDefault(&o.Version, "dev")
+	orDefault(&o.BodyBytes, 100<<20)
+	orDefault(&o.ItemBytes, int(o.BodyBytes))
+	orDefault(&o.InFlightBytes, 512<<20)
+	orDefault(&o.Depth, 1000)
+	orDefault(&o.HeaderBytes, 64<<10)
+	orDefault(&o.ResultWindow, 10_000)
+	orDefault(&o.HeaderTimeout, 30*time.Second)
+	orDefault(&o.BodyTimeout, 5*time.Minute)
+	orDefault(&o.IdleTimeout, 10*time.Minute)
+	return o
+}
+
+// HTTP is a server of package net/http with this handler and its limits. The
+// caller serves and shuts it down.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler:           s,
+		MaxHeaderBytes:    s.options.HeaderBytes,
+		ReadHeaderTimeout: s.options.HeaderTimeout,
+		ReadTimeout:       s.options.BodyTimeout,
+		IdleTimeout:       s.options.IdleTimeout,
+	}
+}

@@ -1,0 +1,243 @@
+package gateway
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// param is one parameter of a URL.
+type param struct{ name, value string }
+
+// readParams takes the query apart. Of a parameter that comes twice the last counts.
+func (c *call) readParams() error {
+	for query := c.r.URL.RawQuery; query != ""; {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		name, value, _ := strings.Cut(pair, "=")
+		if name == "" { // "=x" is the server's x
+			name, value = value, ""
+		}
+		if name == "" {
+			continue
+		}
+		name, err := unescapeParam(name)
+		if err == nil {
+			value, err = unescapeParam(value)
+		}
+		if err != nil {
+			return err
+		}
+		if at := slices.IndexFunc(c.params, func(p param) bool { return p.name == name }); at >= 0 {
+			c.params[at].value = value
+			continue
+		}
+		c.params = append(c.params, param{name, value})
+	}
+	return c.readAppearance()
+}
+
+func unescapeParam(text string) (string, error) {
+	if !strings.ContainsAny(text, "%+") {
+		return text, nil
+	}
+	plain, err := url.QueryUnescape(text)
+	if err != nil {
+		reason := "invalid escape sequence in: " + text
+		cause := exception.New(exception.IllegalArgument, "%s", reason)
+		return "", exception.New(exception.BadParameter, "java.lang.IllegalArgumentException: %s", reason).CausedBy(cause)
+	}
+	return plain, nil
+}
+
+// commonParams are known everywhere.
+var commonParams = []string{"pretty", "human", "error_trace", "filter_path", "format"}
+
+// checkParams refuses parameters that the endpoint does not know.
+func (c *call) checkParams() error {
+	var unknown []string
+	for _, p := range c.params {
+		if !c.endpoint.known[p.name] && !slices.Contains(commonParams, p.name) {
+			unknown = append(unknown, p.name)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	var reason strings.Builder
+	reason.WriteString("request [" + c.r.URL.Path + "] contains unrecognized parameter")
+	if len(unknown) > 1 {
+		reason.WriteByte('s')
+	}
+	for i, name := range unknown {
+		reason.WriteString([]string{": ", ", "}[min(i, 1)] + "[" + name + "]" + c.didYouMean(name))
+	}
+	return exception.New(exception.IllegalArgument, "%s", reason.String())
+}
+
+// didYouMean proposes the known parameters that are like the unknown one.
+func (c *call) didYouMean(unknown string) string {
+	type likeness struct {
+		name string
+		far  float64 // edits per letter
+	}
+	var like []likeness
+	consider := func(name string) {
+		if far := float64(edits(unknown, name)) / float64(max(len(unknown), len(name))); far < 0.5 {
+			like = append(like, likeness{name, far})
+		}
+	}
+	for name := range c.endpoint.known {
+		consider(name)
+	}
+	for _, name := range commonParams {
+		consider(name)
+	}
+	slices.SortFunc(like, func(a, b likeness) int {
+		if a.far != b.far {
+			return int(a.far*1e6) - int(b.far*1e6)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	switch len(like) {
+	case 0:
+		return ""
+	case 1:
+		return " -> did you mean [" + like[0].name + "]?"
+	}
+	names := make([]string, len(like))
+	for i := range like {
+		names[i] = like[i].name
+	}
+	return " -> did you mean any of [" + strings.Join(names, ", ") + "]?"
+}
+
+// edits is the Levenshtein distance of two texts, in bytes; long ones are cut.
+func edits(a, b string) int {
+	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
+	var row [65]int
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// has reports whether the parameter was given, and its text.
+func (c *call) has(name string) (string, bool) {
+	for i := range c.params {
+		if c.params[i].name == name {
+			return c.params[i].value, true
+		}
+	}
+	return "", false
+}
+
+// isSet reports whether the parameter was given.
+func (c *call) isSet(name string) bool {
+	_, ok := c.has(name)
+	return ok
+}
+
+// text is the parameter, or byDefault when it was not given.
+func (c *call) text(name, byDefault string) string {
+	if value, ok := c.has(name); ok {
+		return value
+	}
+	return byDefault
+}
+
+// list is a parameter of names between commas; nil when it was not given.
+func (c *call) list(name string) []string {
+	value, _ := c.has(name)
+	return splitList(value)
+}
+
+// splitList splits at commas and leaves out what is empty.
+func splitList(value string) []string {
+	if value == "" {
+		return nil
+	}
+	parts := strings.Split(value, ",")
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+}
+
+// boolean reads a parameter that is true or false; given without a value it is true.
+func (c *call) boolean(name string, byDefault bool) (bool, error) {
+	value, ok := c.has(name)
+	if !ok {
+		return byDefault, nil
+	}
+	return parseBoolean(value)
+}
+
+func parseBoolean(value string) (bool, error) {
+	switch value {
+	case "true", "":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", value)
+}
+
+// integer reads a parameter of the server's type int or long (bits 32 or 64).
+func (c *call) integer(name string, bits int, byDefault int64) (int64, error) {
+	value, ok := c.has(name)
+	if !ok {
+		return byDefault, nil
+	}
+	n, err := strconv.ParseInt(value, 10, bits)
+	if err != nil {
+		kind := map[int]string{32: "int", 64: "long"}[bits]
+		cause := exception.New(exception.NumberFormat, "For input string: %q", value)
+		return 0, exception.New(exception.IllegalArgument, "Failed to parse %s parameter [%s] with value [%s]", kind, name, value).CausedBy(cause)
+	}
+	return n, nil
+}
+
+// timeUnits are the units of durations, the longer before its own ending.
+var timeUnits = []struct {
+	suffix string
+	unit   time.Duration
+}{{"nanos", 1}, {"micros", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}}
+
+// duration reads a parameter such as 30s or 1m.
+func (c *call) duration(name string, byDefault time.Duration) (time.Duration, error) {
+	value, ok := c.has(name)
+	if !ok {
+		return byDefault, nil
+	}
+	text := strings.ToLower(strings.TrimSpace(value))
+	if text == "-1" || text == "0" {
+		return time.Duration(len("0") - len(text)), nil // -1: without end
+	}
+	for _, u := range timeUnits {
+		digits, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < -1 || n > int64(1<<62)/int64(u.unit) {
+			return 0, exception.New(exception.IllegalArgument, "failed to parse [%s]", value)
+		}
+		return time.Duration(n) * u.unit, nil
+	}
+	return 0, exception.New(exception.IllegalArgument, "failed to parse setting [%s] with value [%s] as a time value: unit is missing or unrecognized", name, value)
+}

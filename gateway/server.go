@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/exception"
+)
+
+// Server answers HTTP requests from a store. Safe for concurrent use.
+type Server struct {
+	store    *control.Store
+	options  Options
+	routes   *node
+	inFlight atomic.Int64 // bytes of bodies
+	calls    sync.Pool    // of *call
+	started  time.Time
+}
+
+// New makes a server in front of a store. The store outlives it.
+func New(s *control.Store, o Options) *Server {
+	server := &Server{store: s, options: o.withDefaults(), routes: &node{}, started: time.Now()}
+	server.calls.New = func() any { return new(call) }
+	for _, r := range slices.Concat(rootRoutes, documentRoutes, searchRoutes, adminRoutes) {
+		server.routes.add(&r)
+	}
+	return server
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := s.calls.Get().(*call)
+	c.begin(s, w, r)
+	err := c.serve()
+	if err != nil && !c.answered {
+		c.fail(exception.From(err))
+	}
+	c.end()
+	s.calls.Put(c)
+}
+
+// serve finds the route and lets its handler answer.
+func (c *call) serve() error {
+	if id := c.r.Header.Get("X-Opaque-Id"); id != "" {
+		c.w.Header().Set("X-Opaque-Id", id)
+	}
+	found, err := c.locate()
+	if found == nil || err != nil {
+		return err
+	}
+	if err := c.readParams(); err != nil {
+		return err
+	}
+	if err := c.checkContentType(); err != nil || c.answered {
+		return err
+	}
+	if err := c.checkParams(); err != nil {
+		return err
+	}
+	return found.handle(c)
+}
