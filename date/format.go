@@ -1,0 +1,246 @@
+package date
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// Format reads dates in one or more ways and writes them in the first. It is
+// immutable and may be used from many goroutines.
+type Format struct {
+	spec    string
+	parsers []*layout
+	roundUp []*layout
+	printer *layout
+}
+
+// ParseFormat reads the format of a mapping or a query: names and java.time
+// patterns, parted by "||". Errors are those of the server:
+// illegal_argument_exception.
+func ParseFormat(spec string) (*Format, error) {
+	f, err := parseFormat(spec)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func parseFormat(spec string) (*Format, *exception.Error) {
+	if spec == "" {
+		return nil, refusal("No date pattern provided")
+	}
+	f := &Format{spec: spec}
+	text := strings.TrimPrefix(spec, "8") // a prefix of the past
+	for _, pattern := range strings.Split(text, "||") {
+		if pattern == "" {
+			return nil, refusal("Cannot have empty element in multi date format pattern: %s", text)
+		}
+		parsers, printer, err := namedOrPattern(pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range parsers {
+			f.parsers = append(f.parsers, l)
+			f.roundUp = append(f.roundUp, l.roundUp())
+		}
+		if f.printer == nil {
+			f.printer = printer
+		}
+	}
+	return f, nil
+}
+
+// MustFormat is ParseFormat for formats that are known to be right.
+func MustFormat(spec string) *Format {
+	f, err := ParseFormat(spec)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+func namedOrPattern(pattern string) (parsers []*layout, printer *layout, err *exception.Error) {
+	if parsers, printer, ok := named(pattern); ok {
+		return parsers, printer, nil
+	}
+	l, err := compile(pattern, false)
+	if err != nil {
+		return nil, nil, refusal("Invalid format: [%s]: %s", pattern, err.Reason).CausedBy(err)
+	}
+	return []*layout{l}, l, nil
+}
+
+// String is the text that the format was made of.
+func (f *Format) String() string { return f.spec }
+
+// Parse reads a date: milliseconds since 1970 and the nanoseconds of that
+// millisecond, 0 to 999,999. What the text does not tell is the first of its
+// kind: 1970, January, midnight, UTC. Errors are those of the server:
+// illegal_argument_exception for a text that the format does not read,
+// date_time_exception or arithmetic_exception for some that it reads.
+func (f *Format) Parse(text string) (millis int64, nanos int, err error) {
+	t, e := f.parse(text, f.parsers, zone{})
+	if e != nil {
+		return 0, 0, e
+	}
+	return t.millis()
+}
+
+const long = 1<<63 - 1
+
+// millis refuses what does not fit 64 bits.
+func (t instant) millis() (millis int64, nanos int, err error) {
+	if t.seconds > long/1000-1 || t.seconds < -long/1000 {
+		return 0, 0, exception.New(arithmetic, "long overflow")
+	}
+	return t.seconds*1000 + t.nanos/1e6, int(t.nanos % 1e6), nil
+}
+
+// arithmetic is the exception of dates beyond the milliseconds of 64 bits.
+const arithmetic exception.Type = "arithmetic_exception"
+
+// parse tries the parsers in their order.
+func (f *Format) parse(text string, parsers []*layout, given zone) (instant, *exception.Error) {
+	if text == "" {
+		return instant{}, refusal("cannot parse empty date")
+	}
+	for _, l := range parsers {
+		t, sure := l.fast(text, given)
+		if sure == yes {
+			return t, nil
+		}
+		if sure == no {
+			continue
+		}
+		t, fault := l.read(text, given)
+		switch {
+		case fault == nil:
+			return t, nil
+		case fault.late != nil:
+			return instant{}, fault.late
+		case len(parsers) > 1:
+		case fault.words != nil && fault.words.Type != exception.DateTimeParse:
+			return instant{}, fault.words
+		default:
+			return instant{}, f.failure(text, fault.tell(text))
+		}
+	}
+	return instant{}, f.failure(text, exception.New(exception.DateTimeParse, "Failed to parse with all enclosed parsers"))
+}
+
+func (f *Format) failure(text string, cause *exception.Error) *exception.Error {
+	return refusal("failed to parse date field [%s] with format [%s]", text, f.spec).CausedBy(cause)
+}
+
+// fast reads what needs no fields.
+func (l *layout) fast(text string, given zone) (t instant, sure certainty) {
+	var ok bool
+	switch l.kind {
+	case isoForms:
+		if given == (zone{}) {
+			t.seconds, t.nanos, sure = isoTime(text)
+		}
+		return t, sure
+	case millisOfEpoch:
+		t.seconds, t.nanos, ok = epochMillis(text, len(l.defaults) > 0)
+	case secondsOfEpoch:
+		t.seconds, t.nanos, ok = epochSecond(text, len(l.defaults) > 0)
+	case neverRead:
+		return t, no
+	default:
+		return t, unsure
+	}
+	if !ok {
+		return t, no
+	}
+	t.seconds -= given.eastOf(t.seconds)
+	return t, yes
+}
+
+// A mishap is why a layout does not read a text.
+type mishap struct {
+	at     int              // the place, or -1
+	trails bool             // the text goes on there
+	cause  *exception.Error // of fields that make no date
+	late   *exception.Error // of a date that does not exist after all: told alone
+	words  *exception.Error // told as they are
+}
+
+// tell is the mishap in the words of java.time.
+func (m *mishap) tell(text string) *exception.Error {
+	text = abbreviate(text)
+	switch {
+	case m.words != nil:
+		return m.words
+	case m.cause != nil:
+		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed: %s", text, m.cause.Reason).CausedBy(m.cause)
+	case m.trails:
+		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed, unparsed text found at index %d", text, m.at)
+	}
+	return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed at index %d", text, m.at)
+}
+
+// abbreviate keeps 64 characters.
+func abbreviate(text string) string {
+	for i, count := 0, 0; i < len(text); count++ {
+		if count == 64 {
+			return text[:i] + "..."
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	return text
+}
+
+// read takes a text apart.
+func (l *layout) read(text string, given zone) (instant, *mishap) {
+	if l.kind == rfc3339 {
+		return rfc3339Time(text)
+	}
+	s := scan{text: text}
+	end := s.run(l.elements, 0)
+	switch {
+	case s.overflow != nil:
+		return instant{}, &mishap{cause: s.overflow}
+	case end < 0:
+		return instant{}, &mishap{at: utf8.RuneCountInString(text[:failed(end)])}
+	case end < len(text):
+		return instant{}, &mishap{at: utf8.RuneCountInString(text[:end]), trails: true}
+	}
+	for _, d := range l.defaults {
+		if !s.has(d.field) {
+			s.put(d.field, d.value)
+		}
+	}
+	r := resolved{fieldValues: s.fieldValues, strict: l.strict, lenient: l.lenient, zone: s.zone, hasZone: s.hasZone}
+	if l.utc && !r.hasZone {
+		r.hasZone = true
+	}
+	if err := r.resolve(); err != nil {
+		return instant{}, &mishap{cause: err}
+	}
+	t, err := r.instant(given)
+	if err != nil {
+		return instant{}, &mishap{late: err}
+	}
+	return t, nil
+}
+
+// Format writes milliseconds since 1970 in the first of the format's ways, in
+// UTC.
+func (f *Format) Format(millis int64) string { return f.FormatNanos(millis, 0) }
+
+// FormatNanos is Format for times finer than a millisecond: nanos are those of
+// the millisecond.
+func (f *Format) FormatNanos(millis int64, nanos int) string {
+	return string(f.AppendFormat(make([]byte, 0, 32), millis, nanos, nil))
+}
+
+// AppendFormat is FormatNanos at the end of out, in a zone; nil is UTC.
+func (f *Format) AppendFormat(out []byte, millis int64, nanos int, location *time.Location) []byte {
+	seconds, rest := divide(millis, 1000)
+	return f.printer.append(out, instant{seconds, rest*1e6 + int64(nanos)}, zone{location: location})
+}

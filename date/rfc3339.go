@@ -1,0 +1,200 @@
+package date
+
+import "github.com/reshelve/reshelve/exception"
+
+// rfc3339Time reads the format rfc3339_lenient: uuuu, uuuu-MM, uuuu-MM-dd, and
+// with 'T', 't' or a blank HH:mm or HH:mm:ss, both with an offset; seconds may
+// have a fraction after a dot or a comma. Its failures have words of their own.
+func rfc3339Time(text string) (instant, *mishap) {
+	r := rfc{text: text}
+	t, err := r.instant()
+	if err != nil {
+		return instant{}, &mishap{words: err}
+	}
+	return t, nil
+}
+
+type rfc struct {
+	text string
+	at   int
+}
+
+func (r *rfc) fail(format string, args ...any) *exception.Error {
+	return exception.New(exception.DateTimeParse, format, args...)
+}
+
+func (r *rfc) number(digits int) (value int64, err *exception.Error) {
+	end := r.at + digits
+	if end > len(r.text) {
+		return 0, r.fail("Unexpected end of expression at position %d", len(r.text))
+	}
+	for ; r.at < end; r.at++ {
+		c := r.text[r.at] - '0'
+		if c > 9 {
+			return 0, r.fail("Character %c is not a digit", r.text[r.at])
+		}
+		value = value*10 + int64(c)
+	}
+	return value, nil
+}
+
+func (r *rfc) literal(c byte) *exception.Error {
+	if r.at >= len(r.text) {
+		return r.fail("Unexpected end of input")
+	}
+	if r.text[r.at] != c {
+		return r.fail("Expected character %c at position %d", c, r.at)
+	}
+	r.at++
+	return nil
+}
+
+func (r *rfc) instant() (instant, *exception.Error) {
+	y, err := r.number(4)
+	if err != nil || len(r.text) == 4 {
+		return rfcInstant(y, 1, 1, 0, 0, 0, 0, 0, err)
+	}
+	if err = r.literal('-'); err != nil {
+		return instant{}, err
+	}
+	m, err := r.number(2)
+	if err != nil || len(r.text) == 7 {
+		return rfcInstant(y, m, 1, 0, 0, 0, 0, 0, err)
+	}
+	if err = r.literal('-'); err != nil {
+		return instant{}, err
+	}
+	d, err := r.number(2)
+	if err != nil || len(r.text) == 10 {
+		return rfcInstant(y, m, d, 0, 0, 0, 0, 0, err)
+	}
+	switch {
+	case r.at >= len(r.text):
+		return instant{}, r.fail("Unexpected end of input")
+	case r.text[r.at] != 'T' && r.text[r.at] != 't' && r.text[r.at] != ' ':
+		return instant{}, r.fail("Expected character [T, t,  ] at position %d", r.at)
+	}
+	r.at++
+	h, err := r.number(2)
+	if err == nil {
+		err = r.literal(':')
+	}
+	if err != nil {
+		return instant{}, err
+	}
+	mi, err := r.number(2)
+	if err != nil {
+		return instant{}, err
+	}
+	if len(r.text) == 16 {
+		return instant{}, r.fail("No timezone offset information")
+	}
+	var s, n int64
+	if r.text[r.at] == ':' {
+		r.at++
+		if s, n, err = r.seconds(); err != nil {
+			return instant{}, err
+		}
+	} else if c := r.text[r.at]; c != '+' && c != '-' && c|0x20 != 'z' {
+		return instant{}, r.fail("Unexpected character  at position %d", r.at)
+	}
+	east, err := r.offset()
+	return rfcInstant(y, m, d, h, mi, s, n, east, err)
+}
+
+// seconds reads seconds and their fraction, after which an offset must follow.
+func (r *rfc) seconds() (s, n int64, err *exception.Error) {
+	if s, err = r.number(2); err != nil {
+		return 0, 0, err
+	}
+	if r.at == len(r.text) {
+		return 0, 0, r.fail("No timezone offset information")
+	}
+	switch c := r.text[r.at]; {
+	case c == '.' || c == ',':
+	case c == '+' || c == '-' || c|0x20 == 'z' && r.at+1 == len(r.text):
+		return s, 0, nil
+	default:
+		return 0, 0, r.fail("Unexpected character at position %d", r.at)
+	}
+	r.at++
+	start, unit := r.at, int64(1e9)
+	for ; r.at < len(r.text) && r.text[r.at]-'0' <= 9; r.at++ {
+		n, unit = n*10+int64(r.text[r.at]-'0'), unit/10
+		if r.at-start >= 9 {
+			n = 1 << 40 // no date: more digits than a nanosecond has
+		}
+	}
+	switch {
+	case r.at == len(r.text):
+		return 0, 0, r.fail("No timezone offset information")
+	case r.at == start:
+		return 0, 0, r.fail("Must have at least 1 fraction digit")
+	}
+	return s, n * max(unit, 1), nil
+}
+
+func (r *rfc) offset() (east int64, err *exception.Error) {
+	start, left := r.at, len(r.text)-r.at
+	c := r.text[r.at]
+	if c|0x20 == 'z' {
+		if left > 1 {
+			return 0, r.fail("Trailing junk data after position %d", r.at+1)
+		}
+		return 0, nil
+	}
+	if left != 6 {
+		return 0, r.fail("Invalid timezone offset")
+	}
+	r.at++
+	h, err := r.number(2)
+	if err == nil {
+		err = r.literal(':')
+	}
+	if err != nil {
+		return 0, err
+	}
+	m, err := r.number(2)
+	switch {
+	case err != nil:
+		return 0, err
+	case c == '-' && h == 0 && m == 0:
+		return 0, r.fail("Unknown 'Local Offset Convention' date-time not allowed")
+	case c != '-' && c != '+':
+		return 0, r.fail("Invalid character starting at position %d", start)
+	case h > 18:
+		return 0, exception.New(dateTime, "Zone offset hours not in valid range: value %d is not in the range -18 to 18", signed(c, h))
+	case m > 59:
+		return 0, exception.New(dateTime, "Zone offset minutes not in valid range: value %d is not in the range -59 to 59", signed(c, m))
+	case h == 18 && m > 0:
+		return 0, wide
+	}
+	return signed(c, h*3600+m*60), nil
+}
+
+func signed(sign byte, value int64) int64 {
+	if sign == '-' {
+		return -value
+	}
+	return value
+}
+
+func rfcInstant(y, m, d, h, mi, s, n, east int64, err *exception.Error) (instant, *exception.Error) {
+	if err != nil {
+		return instant{}, err
+	}
+	for _, part := range [...]fieldValue{{month, m}, {day, d}} {
+		if err := part.field.check(part.value); err != nil {
+			return instant{}, err
+		}
+	}
+	if err := exists(y, m, d); err != nil {
+		return instant{}, err
+	}
+	for _, part := range [...]fieldValue{{hour, h}, {minute, mi}, {second, s}, {nano, n}} {
+		if err := part.field.check(part.value); err != nil {
+			return instant{}, err
+		}
+	}
+	return instant{epochDay(y, m, d)*secondsOfDay + h*3600 + mi*60 + s - east, n}, nil
+}

@@ -1,0 +1,221 @@
+package date
+
+import (
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// scan reads a text by the elements of a layout. Places in the text are byte
+// offsets; a failed step returns the place of its failure as -1-place.
+type scan struct {
+	text string
+	fieldValues
+	zone     zone
+	anyCase  bool
+	hasZone  bool
+	overflow *exception.Error // an offset out of range: not told as a place
+}
+
+// failed marks a place as that of a failure.
+func failed(at int) int { return -1 - at }
+
+// run takes the elements one after the other.
+func (s *scan) run(elements []element, at int) int {
+	for i := range elements {
+		if at = s.element(&elements[i], at); at < 0 {
+			return at
+		}
+	}
+	return at
+}
+
+func (s *scan) element(e *element, at int) int {
+	switch e.kind {
+	case literalText:
+		if !s.match(at, e.literal) {
+			return failed(at)
+		}
+		return at + len(e.literal)
+	case number, yearOfCentury:
+		return s.number(e, at)
+	case fractionOf:
+		return s.fraction(e, at)
+	case nameOf:
+		return s.name(e, at)
+	case offsetFrom:
+		return s.offset(e, at)
+	case zoneID:
+		return s.zoneID(at)
+	case greenwich:
+		return s.greenwich(e, at)
+	case padded:
+		return s.padded(e, at)
+	case ignoreCase:
+		s.anyCase = true
+		return at
+	}
+	before := *s // optional
+	end := s.run(e.inner, at)
+	if end < 0 {
+		overflow := s.overflow
+		*s = before
+		s.overflow = overflow
+		return at
+	}
+	return end
+}
+
+// match tells whether literal stands at a place.
+func (s *scan) match(at int, literal string) bool {
+	rest := s.text[at:]
+	return strings.HasPrefix(rest, literal) ||
+		s.anyCase && len(rest) >= len(literal) && strings.EqualFold(rest[:len(literal)], literal)
+}
+
+// digit is the value of the digit at a place, or more than 9.
+func (s *scan) digit(at int) byte {
+	if at >= len(s.text) {
+		return 255
+	}
+	return s.text[at] - '0'
+}
+
+// put keeps a value that was read from start to end; two different values of
+// one field fail.
+func (s *scan) keep(f field, value int64, start, end int) int {
+	if old, ok := s.get(f); ok && old != value {
+		return failed(start)
+	}
+	s.put(f, value)
+	return end
+}
+
+func (s *scan) number(e *element, at int) int {
+	if at == len(s.text) {
+		return failed(at)
+	}
+	start, plus, minus := at, false, false
+	switch s.text[at] {
+	case '+':
+		if e.sign != plusBeyond {
+			return failed(at)
+		}
+		plus, start = true, at+1
+	case '-':
+		if e.sign == unsigned {
+			return failed(at)
+		}
+		minus, start = true, at+1
+	}
+	// The digits that numbers after this one need are left to them, unless this
+	// one would be too short then.
+	limit := e.max + e.following
+	count := s.digits(start, limit)
+	if count < e.min {
+		return failed(start)
+	}
+	if e.following > 0 {
+		count = min(count, max(e.min, count-e.following))
+	}
+	var value int64
+	for i := range count {
+		if digit := int64(s.text[start+i] - '0'); value > (1<<63-1-digit)/10 {
+			return s.tooLarge(e, start, count)
+		} else {
+			value = value*10 + digit
+		}
+	}
+	switch {
+	case minus && value == 0:
+		return failed(start - 1) // no minus zero
+	case minus:
+		value = -value
+	case e.sign == plusBeyond && plus && count <= e.min:
+		return failed(start - 1)
+	case e.sign == plusBeyond && !plus && count > e.min:
+		return failed(start)
+	}
+	if e.kind == yearOfCentury {
+		value += 2000
+	}
+	return s.keep(e.field, value, start, start+count)
+}
+
+// digits counts the digits from a place, up to a limit.
+func (s *scan) digits(at, limit int) (count int) {
+	for count < limit && s.digit(at+count) <= 9 {
+		count++
+	}
+	return count
+}
+
+// tooLarge keeps as much of a number as fits: it leaves its last digit.
+func (s *scan) tooLarge(e *element, start, count int) int {
+	var value int64
+	for i := range count - 1 {
+		value = value*10 + int64(s.text[start+i]-'0')
+	}
+	return s.keep(e.field, value, start, start+count-1)
+}
+
+func (s *scan) fraction(e *element, at int) int {
+	start := at
+	if e.point {
+		if at == len(s.text) || s.text[at] != '.' {
+			return failed(at)
+		}
+		start++
+	}
+	count := s.digits(start, e.max)
+	if start+e.min > len(s.text) || count < e.min {
+		return failed(start)
+	}
+	var value int64
+	for i := range 9 {
+		value *= 10
+		if i < count {
+			value += int64(s.text[start+i] - '0')
+		}
+	}
+	return s.keep(e.field, value, start, start+count)
+}
+
+func (s *scan) name(e *element, at int) int {
+	if ambiguous(e.names) {
+		return s.number(&element{field: e.field, min: 1, max: anyDigits, sign: minusOnly}, at)
+	}
+	best := -1
+	for i, n := range e.names {
+		if s.match(at, n.text) && (best < 0 || len(n.text) > len(e.names[best].text)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return failed(at)
+	}
+	return s.keep(e.field, e.names[best].value, at, at+len(e.names[best].text))
+}
+
+// padded takes as many bytes as the pad is wide: blanks, then what is padded.
+func (s *scan) padded(e *element, at int) int {
+	end := at + e.pad
+	if end > len(s.text) {
+		return failed(at)
+	}
+	start := at
+	for start < end && s.text[start] == ' ' {
+		start++
+	}
+	whole := s.text
+	s.text = whole[:end]
+	next := s.run(e.inner, start)
+	s.text = whole
+	if next < 0 {
+		return next
+	}
+	if next != end {
+		return failed(at + start)
+	}
+	return next
+}
