@@ -1,0 +1,123 @@
+package embedded
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// format is the line that the file "format" of a data folder begins with. The
+// number grows with every change of FORMAT.md that an older version cannot read.
+const format = "reshelve embedded shards, format 1"
+
+// claim makes the folder where there is none, locks it, and checks its format.
+func (e *Engine) claim() (err error) {
+	fs := e.options.FS
+	if err := fs.MkdirAll(e.truthDir(), 0o700); err != nil {
+		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
+	}
+	for _, dir := range []string{filepath.Dir(e.dir), e.dir} { // a crash must not take the folder itself away
+		if err := syncDir(fs, dir); err != nil {
+			return fault.Wrap(fault.Unavailable, err)
+		}
+	}
+	if e.lock, err = pebble.LockDirectory(e.truthDir(), fs); err != nil {
+		if errors.Is(err, os.ErrPermission) {
+			return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
+		}
+		return fault.WithNext(fault.New(fault.Conflict, "another process has the folder open: %w", err),
+			"stop the other process, or choose another folder")
+	}
+	if err := e.checkFormat(); err != nil {
+		_ = e.lock.Close()
+		return err
+	}
+	return nil
+}
+
+// checkFormat reads the file "format", or writes it into a folder that is new.
+func (e *Engine) checkFormat() error {
+	fs, name := e.options.FS, filepath.Join(e.dir, "format")
+	found, err := readFile(fs, name)
+	switch {
+	case err == nil && found == format:
+		return nil
+	case err == nil && strings.HasPrefix(found, "reshelve embedded"):
+		return fault.At(fault.WithNext(fault.New(fault.Refused, "the folder has the format %q, this version knows %q", found, format),
+			"use the version of reshelve that wrote the folder"), "format")
+	case err == nil:
+		return fault.At(fault.WithNext(fault.New(fault.Corrupt, "the file holds no format"),
+			"restore the folder from a backup"), "format")
+	case !errors.Is(err, os.ErrNotExist):
+		return fault.At(fault.Wrap(fault.Unavailable, err), "format")
+	}
+	if desc, err := pebble.Peek(e.truthDir(), fs); err != nil || desc.Exists {
+		return fault.At(fault.WithNext(fault.New(fault.Corrupt, "the file is missing, but there are data"),
+			"restore the folder from a backup"), "format")
+	}
+	return fault.At(fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n")), "format")
+}
+
+// readFile is the first line of a small file.
+func readFile(fs vfs.FS, name string) (string, error) {
+	file, err := fs.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	line, _, _ := strings.Cut(string(data), "\n")
+	return line, err
+}
+
+// writeFile puts a small file in place at once and durably.
+func writeFile(fs vfs.FS, dir, name, text string) error {
+	file, err := fs.Create(name+".new", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte(text))
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	if err := fs.Rename(name+".new", name); err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
+}
+
+func syncDir(fs vfs.FS, name string) error {
+	dir, err := fs.OpenDir(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// opening gives a failure to open Pebble its kind.
+func opening(err error) error {
+	return fault.WithNext(failure(err), "restore the folder from a backup")
+}
+
+// failure gives an error of Pebble its kind.
+func failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case pebble.IsCorruptionError(err):
+		return fault.Wrap(fault.Corrupt, err)
+	case fault.KindOf(err) != fault.Bug:
+		return err
+	}
+	return fault.Wrap(fault.Unavailable, err)
+}
+
+func (e *Engine) failure(err error) error { return fault.At(failure(err), e.dir) }

@@ -1,0 +1,129 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// readHolds are the holds of a shard as they are stored.
+func readHolds(db *pebble.DB, id shard.ID) (map[string]shard.Position, error) {
+	prefix := appendShard(nil, holdSpace, id)
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(slices.Clone(prefix))})
+	if err != nil {
+		return nil, err
+	}
+	holds := map[string]shard.Position{}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var value []byte
+		if value, err = it.ValueAndErr(); err == nil {
+			holds[string(it.Key()[shardPrefix:])], err = readPosition(value)
+		}
+	}
+	return holds, errors.Join(err, it.Error(), it.Close())
+}
+
+// Hold of an older position than the name has changes nothing.
+func (s *local) Hold(ctx context.Context, name string, p shard.Position) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := s.engine.writable(ctx); err != nil {
+		return err
+	}
+	batch, err := s.hold(name, p)
+	if err != nil || batch == nil {
+		return err
+	}
+	return s.synced(batch)
+}
+
+func (s *local) hold(name string, p shard.Position) (*pebble.Batch, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if placed := s.gate.now(); placed.Term != p.Incarnation {
+		return nil, &shard.Stale{ID: s.id, Asked: p.Incarnation, Epoch: placed.Epoch}
+	}
+	if p.SeqNo < s.state.pruned {
+		return nil, s.expired(p)
+	}
+	if old, is := s.holds[name]; is && old.SeqNo >= p.SeqNo {
+		return nil, nil
+	}
+	batch, err := s.applyHold(func(b *pebble.Batch, key []byte) error {
+		return b.Set(key, appendPosition(nil, p), nil)
+	}, name)
+	if err == nil {
+		s.holds[name] = p
+	}
+	return batch, err
+}
+
+// Release of a hold is possible when writes are refused.
+func (s *local) Release(_ context.Context, name string) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	batch, err := s.unhold(name)
+	if err != nil || batch == nil {
+		return err
+	}
+	return s.synced(batch)
+}
+
+func (s *local) unhold(name string) (*pebble.Batch, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, is := s.holds[name]; !is {
+		return nil, nil
+	}
+	batch, err := s.applyHold(func(b *pebble.Batch, key []byte) error { return b.Delete(key, nil) }, name)
+	if err == nil {
+		delete(s.holds, name)
+	}
+	return batch, err
+}
+
+// applyHold applies one change of a hold's key, not synced yet. The mutex is held.
+func (s *local) applyHold(change func(b *pebble.Batch, key []byte) error, name string) (*pebble.Batch, error) {
+	db, done, err := s.engine.use()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	batch := db.NewBatch()
+	err = change(batch, append(appendShard(nil, holdSpace, s.id), name...))
+	if err == nil {
+		err = s.engine.applyNow(db, batch)
+	}
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	return batch, nil
+}
+
+// synced waits for the sync of an applied batch.
+func (s *local) synced(batch *pebble.Batch) error {
+	err := errors.Join(batch.SyncWait(), s.engine.logBroken())
+	if err != nil {
+		return fault.At(&shard.Unknown{Cause: s.failure(err)}, place(s.id))
+	}
+	return s.failure(batch.Close())
+}
+
+// Holds belong to the caller.
+func (s *local) Holds() map[string]shard.Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.holds)
+}

@@ -1,0 +1,223 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// defaultAge is that of shard.Settings.
+const defaultAge = 60 * time.Second
+
+// local is one open shard of an Engine.
+//
+// Locks are taken in this order: mu, the engine's life, the gate's, the view's.
+type local struct {
+	engine     *Engine
+	id         shard.ID
+	placements shard.Placements
+	age        time.Duration
+
+	gate    gate
+	mark    mark
+	running sync.WaitGroup // what goes on without a permit; see begin
+
+	mu        sync.Mutex // guards what follows: numbers are given and batches applied under it
+	state     state
+	holds     map[string]shard.Position
+	published *view
+	views     map[*view]bool // that have a reader, and the published one
+	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
+	met       overlay
+	closed    bool
+
+	ops struct{ index, remove, get, refresh atomic.Int64 }
+}
+
+var _ shard.Shard = (*local)(nil)
+
+func newLocal(e *Engine, id shard.ID, placements shard.Placements, settings shard.Settings) *local {
+	s := &local{engine: e, id: id, placements: placements, age: settings.MinimumAge,
+		holds: map[string]shard.Position{}, views: map[*view]bool{}, refreshed: make(chan struct{})}
+	s.gate.id = id
+	if s.age == 0 {
+		s.age = defaultAge
+	}
+	return s
+}
+
+// load reads what is stored of the shard and publishes it.
+func (s *local) load(p placement.Placement) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.read(); err != nil {
+		return err
+	}
+	if err := s.take(p); err != nil {
+		return err
+	}
+	return s.show()
+}
+
+// read takes state and holds from disk. The mutex is held.
+func (s *local) read() error {
+	db, done, err := s.engine.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.state = state{last: -1, pruned: -1}
+	value, closer, err := db.Get(appendShard(nil, stateSpace, s.id))
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+	case err != nil:
+		return s.failure(err)
+	default:
+		s.state, err = readState(value)
+		if err = errors.Join(err, closer.Close()); err != nil {
+			return s.failure(err)
+		}
+	}
+	s.mark.reset(s.state.last)
+	s.holds, err = readHolds(db, s.id)
+	return s.failure(err)
+}
+
+// take makes a placement the shard's own, unless it knows a newer, and counts again
+// what is in its range when that is another. The mutex is held.
+func (s *local) take(p placement.Placement) error {
+	g := &s.gate
+	row, named := p.Shard(s.id.Number)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p.Version < g.version {
+		return nil
+	}
+	if !named {
+		g.version, g.placed = p.Version, placement.Shard{Number: s.id.Number}
+		return nil
+	}
+	if s.state.within != row.Range {
+		if err := s.recount(row.Range); err != nil {
+			return err
+		}
+	}
+	g.version, g.placed = p.Version, row
+	return nil
+}
+
+// begin is called before work that needs no permit; done after it. A shard that is
+// closed begins nothing more, and Close waits.
+func (s *local) begin() (done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fault.At(fault.New(fault.Unavailable, "it is closed"), place(s.id))
+	}
+	s.running.Add(1)
+	return s.running.Done, nil
+}
+
+// ID is the name under which it was opened.
+func (s *local) ID() shard.ID { return s.id }
+
+// Placed has epoch 0 when the placement does not name the shard.
+func (s *local) Placed() placement.Shard { return s.gate.now() }
+
+// Reload takes a placement that does not exist for one that does not name the shard.
+func (s *local) Reload(ctx context.Context) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	p, err := s.placements.Placement(ctx, s.id.Index)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return fault.At(err, place(s.id))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.gate.mu.Lock()
+		defer s.gate.mu.Unlock()
+		s.gate.placed.Epoch = 0
+		return nil
+	}
+	return s.take(p)
+}
+
+// Fence waits for another one to be released, within ctx. A release that cannot
+// read the placement fails, and the shard stays fenced: call it again, or Reload
+// and then again.
+func (s *local) Fence(ctx context.Context) (int64, func(context.Context) error, error) {
+	fence, err := s.gate.shut(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	s.mu.Lock()
+	last := s.state.last
+	s.mu.Unlock()
+	if err := s.mark.await(ctx, last); err != nil {
+		s.gate.lift(fence)
+		return 0, nil, fault.At(err, place(s.id))
+	}
+	return last, func(ctx context.Context) error { return s.release(ctx, fence) }, nil
+}
+
+func (s *local) release(ctx context.Context, fence chan struct{}) error {
+	if !s.gate.stands(fence, nil) {
+		return nil
+	}
+	if err := s.Reload(ctx); err != nil {
+		s.gate.stands(fence, err)
+		return err
+	}
+	s.gate.lift(fence)
+	return nil
+}
+
+// Stats are of one instant, but for the counts of operations.
+func (s *local) Stats() shard.Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return shard.Stats{
+		Docs: s.state.docs, Tombstones: s.state.tombstones, Bytes: s.state.bytes,
+		SeqNo: s.state.last, Synced: s.mark.seqNo.Load(), Refreshed: s.published.seqNo, Pruned: s.state.pruned,
+		Ops: shard.OpCounts{Index: s.ops.index.Load(), Delete: s.ops.remove.Load(), Get: s.ops.get.Load(), Refresh: s.ops.refresh.Load()},
+	}
+}
+
+// Close is fault.Conflict while readers are open. Requests that wait for a fence
+// are refused, those that run are waited for. Closing again is harmless.
+func (s *local) Close() error {
+	s.mu.Lock()
+	switch n := s.readers(); {
+	case s.closed:
+		s.mu.Unlock()
+		return nil
+	case n > 0:
+		s.mu.Unlock()
+		return fault.At(fault.New(fault.Conflict, "%d of its readers are open", n), place(s.id))
+	}
+	s.closed = true
+	close(s.refreshed)
+	s.mu.Unlock()
+	s.gate.close()
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.published.drop()
+	s.published = nil
+	s.engine.forget(s.id)
+	return s.failure(err)
+}
+
+func (s *local) failure(err error) error { return fault.At(failure(err), s.engine.dir, place(s.id)) }

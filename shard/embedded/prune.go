@@ -1,0 +1,137 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// needs are the sequence numbers of those who may need changes and tombstones
+// behind them.
+type needs struct {
+	synced  int64
+	readers []int64 // of the open ones and of the last refresh
+	holds   map[string]shard.Position
+}
+
+// bound is the last sequence number that nobody can need.
+func (n needs) bound() int64 {
+	bound := n.synced
+	for _, seqNo := range n.readers {
+		bound = min(bound, seqNo)
+	}
+	for _, p := range n.holds {
+		bound = min(bound, p.SeqNo)
+	}
+	return bound
+}
+
+// needs are those of now. The mutex is held.
+func (s *local) needs() needs {
+	n := needs{synced: s.mark.seqNo.Load(), holds: s.holds}
+	for v := range s.views {
+		n.readers = append(n.readers, v.seqNo)
+	}
+	return n
+}
+
+// Prune removes whole runs: the changes of a group go together. It takes the mutex
+// for some runs at a time, so writes go on between.
+func (s *local) Prune(ctx context.Context, now time.Time) error {
+	done, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	for more := true; more; {
+		if ctx.Err() != nil {
+			return fault.At(fault.Wrap(fault.Unavailable, context.Cause(ctx)), place(s.id))
+		}
+		if err := s.engine.writable(ctx); err != nil {
+			return err
+		}
+		if more, err = s.pruneSome(now.Add(-s.age)); err != nil {
+			return s.failure(err)
+		}
+	}
+	return nil
+}
+
+// pruneSome removes the oldest runs, about maxChunk bytes of them, and the
+// tombstones that they left, in one batch; false when there is nothing to remove.
+// It is not synced: a crash that takes it back brings back nothing but changes and
+// tombstones.
+func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bound := s.needs().bound()
+	if bound <= s.state.pruned {
+		return false, nil
+	}
+	runs, err := s.runs(s.state.pruned+1, bound)
+	if err != nil {
+		return false, err
+	}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	batch := db.NewBatch()
+	defer batch.Close()
+	after := s.state
+	for i := range runs {
+		if runs[i].last() > bound || runs[i].at.After(cutoff) {
+			break
+		}
+		if err := s.bury(db, batch, &runs[i], &after); err != nil {
+			return false, err
+		}
+		after.pruned = runs[i].last()
+	}
+	if after.pruned == s.state.pruned {
+		return false, nil
+	}
+	err = errors.Join(
+		batch.DeleteRange(appendRunKey(nil, s.id, s.state.pruned+1), appendRunKey(nil, s.id, after.pruned+1), nil),
+		batch.Set(appendShard(nil, stateSpace, s.id), appendState(nil, &after), nil))
+	if err != nil {
+		return false, err
+	}
+	if err := db.Apply(batch, pebble.NoSync); err != nil {
+		return false, err
+	}
+	s.state = after
+	return true, nil
+}
+
+// bury removes the tombstones that the deletes of a run left, where they are still
+// there, and the shard's own: the row of a document that was made again is another.
+func (s *local) bury(db *pebble.DB, batch *pebble.Batch, r *run, after *state) error {
+	for seqNo := r.first; seqNo <= r.last(); seqNo++ {
+		c, err := r.next(seqNo)
+		if err != nil {
+			return err
+		}
+		if c.Op != shard.Delete || !s.state.within.Contains(c.Key) {
+			continue
+		}
+		row, found, err := s.find(db, c.Ref, true)
+		if err != nil {
+			return err
+		}
+		if !found || row.SeqNo != seqNo {
+			continue
+		}
+		if err := batch.Delete(appendRowKey(nil, s.id.Index, c.Key, c.ID), nil); err != nil {
+			return err
+		}
+		after.tombstones--
+	}
+	return nil
+}

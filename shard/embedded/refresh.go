@@ -1,0 +1,134 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Refresh takes a view of all that is applied, waits until that is synced, and
+// publishes it unless somebody has published a newer one meanwhile. It goes on
+// behind a fence.
+func (s *local) Refresh(ctx context.Context) (int64, error) {
+	done, err := s.begin()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	v, err := s.newer()
+	if err != nil || v == nil {
+		return s.shown(), s.failure(err)
+	}
+	err = s.mark.await(ctx, v.seqNo)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || v.seqNo < s.published.seqNo {
+		_ = v.drop()
+		return s.published.seqNo, s.failure(err)
+	}
+	s.ops.refresh.Add(1)
+	return v.seqNo, s.failure(s.publish(v))
+}
+
+// newer is a view that shows more than the published one; nil when there is nothing more.
+func (s *local) newer() (*view, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.published.seqNo == s.state.last && s.published.within == s.state.within {
+		return nil, nil
+	}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return s.view(db), nil
+}
+
+// show publishes what is on disk, as it was just read. The mutex is held.
+func (s *local) show() error {
+	db, done, err := s.engine.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.publish(s.view(db))
+}
+
+// publish makes a view the one that readers get. The mutex is held.
+func (s *local) publish(v *view) (err error) {
+	if s.published != nil {
+		err = s.published.drop()
+	}
+	s.published = v
+	if !s.closed {
+		close(s.refreshed)
+		s.refreshed = make(chan struct{})
+	}
+	return err
+}
+
+func (s *local) shown() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.published.seqNo
+}
+
+// AwaitRefresh fails when the shard is closed meanwhile.
+func (s *local) AwaitRefresh(ctx context.Context, seqNo int64) error {
+	for {
+		s.mu.Lock()
+		shown, closed, refreshed := !s.closed && s.published.seqNo >= seqNo, s.closed, s.refreshed
+		s.mu.Unlock()
+		switch {
+		case shown:
+			return nil
+		case closed:
+			return fault.At(fault.New(fault.Unavailable, "it is closed"), place(s.id))
+		}
+		select {
+		case <-refreshed:
+		case <-ctx.Done():
+			return fault.At(fault.Wrap(fault.Unavailable, context.Cause(ctx)), place(s.id))
+		}
+	}
+}
+
+// recount counts the rows of a range again: the one that the shard owns from now on.
+// The mutex is held.
+func (s *local) recount(within routing.Range) error {
+	fresh := state{last: s.state.last, pruned: s.state.pruned, term: s.state.term, within: within}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	lower, upper := rowBounds(s.id.Index, within)
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return s.failure(err)
+	}
+	defer it.Close()
+	c := cursor{it: it}
+	for ok := it.First(); ok; ok = it.Next() {
+		row, _, err := c.row(shard.Select{})
+		if err != nil {
+			return s.failure(err)
+		}
+		if row.Deleted {
+			fresh.tombstones++
+			continue
+		}
+		fresh.docs++
+		fresh.bytes += int64(len(row.ID) + len(row.Routing) + len(row.Source))
+	}
+	if err := it.Error(); err != nil {
+		return s.failure(err)
+	}
+	s.state = fresh
+	return nil
+}

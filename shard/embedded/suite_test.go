@@ -1,0 +1,50 @@
+package embedded_test
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/shard/shardtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// quiet is a logger that nobody hears.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+func open(t testing.TB, dir string) *embedded.Engine {
+	t.Helper()
+	e, err := embedded.Open(t.Context(), dir, embedded.Options{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+func TestConformance(t *testing.T) {
+	var mu sync.Mutex
+	dirs := map[shard.Engine]string{}
+	openIn := func(t testing.TB, dir string) shard.Engine {
+		e := open(t, dir)
+		mu.Lock()
+		defer mu.Unlock()
+		dirs[e] = dir
+		return e
+	}
+	shardtest.Run(t, shardtest.Case{
+		Open: func(t testing.TB) shard.Engine { return openIn(t, t.TempDir()) },
+		Reopen: func(t testing.TB, closed shard.Engine) shard.Engine {
+			mu.Lock()
+			dir := dirs[closed]
+			mu.Unlock()
+			return openIn(t, dir)
+		},
+	})
+}

@@ -1,0 +1,320 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// view is a snapshot of Pebble at one sequence number, of one range. It lives as
+// long as it is published or has a reader, and ends early when Pebble is replaced.
+type view struct {
+	shard  *local
+	seqNo  int64
+	docs   int64
+	within routing.Range
+
+	users    int // readers, and one while it is published; guarded by the shard's mutex
+	mu       sync.Mutex
+	snapshot *pebble.Snapshot // nil: ended
+	scans    map[*cursor]bool
+}
+
+// view makes one of what is applied now. The mutex is held, and so is life.
+func (s *local) view(db *pebble.DB) *view {
+	v := &view{shard: s, seqNo: s.state.last, docs: s.state.docs, within: s.state.within, users: 1,
+		snapshot: db.NewSnapshot(), scans: map[*cursor]bool{}}
+	s.views[v] = true
+	return v
+}
+
+// drop ends one use of the view. The shard's mutex is held.
+func (v *view) drop() error {
+	v.users--
+	if v.users > 0 {
+		return nil
+	}
+	delete(v.shard.views, v)
+	return v.end()
+}
+
+// end lets go of Pebble. Scans that go on fail at their next step.
+func (v *view) end() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.snapshot == nil {
+		return nil
+	}
+	var err error
+	for c := range v.scans {
+		err = errors.Join(err, c.it.Close())
+		c.it = nil
+	}
+	err = errors.Join(err, v.snapshot.Close())
+	v.snapshot, v.scans = nil, nil
+	return err
+}
+
+// readers is how many readers are open. The mutex is held.
+func (s *local) readers() int {
+	n := 0
+	for v := range s.views {
+		n += v.users
+		if v == s.published {
+			n--
+		}
+	}
+	return n
+}
+
+// Acquire gives a reader of the view that the last refresh published.
+func (s *local) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
+	if _, err := s.gate.enter(ctx, epoch); err != nil {
+		return nil, err
+	}
+	defer s.gate.leave()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.published.users++
+	return &reader{view: s.published}, nil
+}
+
+// reader is one use of a view.
+type reader struct {
+	*view
+	once sync.Once
+	gone bool // guarded by the shard's mutex
+}
+
+var _ shard.Reader = (*reader)(nil)
+
+func (r *reader) SeqNo() int64 { return r.seqNo }
+func (r *reader) Docs() int64  { return r.docs }
+
+// Close may be called again.
+func (r *reader) Close() (err error) {
+	r.once.Do(func() {
+		r.shard.mu.Lock()
+		defer r.shard.mu.Unlock()
+		r.gone = true
+		err = r.shard.failure(r.drop())
+	})
+	return err
+}
+
+// usable checks that the reader is open.
+func (r *reader) usable() error {
+	r.shard.mu.Lock()
+	defer r.shard.mu.Unlock()
+	if r.gone {
+		return fault.At(fault.New(fault.Unavailable, "the reader is closed"), place(r.shard.id))
+	}
+	return nil
+}
+
+// errEnded is what a reader says whose Pebble was replaced.
+func (v *view) errEnded() error {
+	return fault.At(fault.New(fault.Unavailable, "the store was opened again after a failure, which ended its readers"), place(v.shard.id))
+}
+
+// Get gives a row that belongs to the caller, tombstones included.
+func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+	if ctx.Err() != nil {
+		return shard.Row{}, false, fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
+	if err := r.usable(); err != nil || !r.within.Contains(ref.Key) {
+		return shard.Row{}, false, err
+	}
+	_, done, err := r.shard.engine.use()
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	defer done()
+	r.mu.Lock()
+	snapshot := r.snapshot
+	r.mu.Unlock()
+	if snapshot == nil {
+		return shard.Row{}, false, r.errEnded()
+	}
+	row, found, err := r.shard.find(snapshot, ref, noSource)
+	return row, found, r.shard.failure(err)
+}
+
+// find reads a row, which the caller may keep.
+func (s *local) find(from pebble.Reader, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+	var space [128]byte
+	value, closer, err := from.Get(appendRowKey(space[:0], s.id.Index, ref.Key, ref.ID))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return shard.Row{}, false, nil
+	}
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	row, err := rowOf(ref, value, noSource)
+	row.Source = append([]byte(nil), row.Source...)
+	return row, true, errors.Join(err, closer.Close())
+}
+
+// Get answers from the truth. A row above the mark is waited for.
+func (s *local) Get(ctx context.Context, epoch int64, ref shard.Ref) (shard.Row, bool, error) {
+	placed, err := s.gate.enter(ctx, epoch)
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	defer s.gate.leave()
+	if !placed.Range.Contains(ref.Key) {
+		return shard.Row{}, false, &shard.Stale{ID: s.id, Asked: epoch, Epoch: placed.Epoch}
+	}
+	s.ops.get.Add(1)
+	row, found, err := s.getNow(ref)
+	if err != nil {
+		return shard.Row{}, false, s.failure(err)
+	}
+	if found {
+		if err := s.mark.await(ctx, row.SeqNo); err != nil {
+			return shard.Row{}, false, fault.At(err, place(s.id))
+		}
+	}
+	return row, found, nil
+}
+
+func (s *local) getNow(ref shard.Ref) (shard.Row, bool, error) {
+	db, done, err := s.engine.use()
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	defer done()
+	return s.find(db, ref, false)
+}
+
+// Scan reads ahead nothing; a reader that is closed meanwhile ends it with an error.
+func (r *reader) Scan(ctx context.Context, what shard.Select) iter.Seq2[shard.Row, error] {
+	return func(yield func(shard.Row, error) bool) {
+		err := r.usable()
+		if err == nil {
+			err = r.scan(ctx, what, func(row shard.Row) bool { return yield(row, nil) })
+		}
+		if err != nil {
+			yield(shard.Row{}, r.shard.failure(err))
+		}
+	}
+}
+
+func (r *reader) scan(ctx context.Context, what shard.Select, yield func(shard.Row) bool) error {
+	within, any := r.within.Meet(what.Range)
+	if !any {
+		return nil
+	}
+	c, err := r.cursor(within, what.After)
+	if err != nil {
+		return err
+	}
+	defer r.finish(c)
+	for {
+		if ctx.Err() != nil {
+			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+		}
+		row, more, err := r.step(c, what)
+		if err != nil || !more || !yield(row) {
+			return err
+		}
+	}
+}
+
+// cursor is one scan of a view.
+type cursor struct {
+	it     *pebble.Iterator // nil: ended with its view; guarded by the engine's life
+	begun  bool
+	buffer []byte
+}
+
+func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) {
+	lower, upper := rowBounds(v.shard.id.Index, within)
+	if behind != nil && within.From <= behind.Key {
+		lower = append(appendRowKey(nil, v.shard.id.Index, behind.Key, behind.ID), 0)
+	}
+	_, done, err := v.shard.engine.use()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.snapshot == nil {
+		return nil, v.errEnded()
+	}
+	it, err := v.snapshot.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, err
+	}
+	c := &cursor{it: it}
+	v.scans[c] = true
+	return c, nil
+}
+
+func (v *view) finish(c *cursor) {
+	_, done, err := v.shard.engine.use()
+	if err != nil {
+		return // ended with its view
+	}
+	defer done()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if c.it != nil {
+		delete(v.scans, c)
+		_ = c.it.Close() // its error was told by step
+	}
+}
+
+// step goes on to the next row that is wanted. The row is valid until the next step.
+func (v *view) step(c *cursor, what shard.Select) (row shard.Row, more bool, err error) {
+	_, done, err := v.shard.engine.use()
+	if err != nil {
+		return row, false, err
+	}
+	defer done()
+	for {
+		switch {
+		case c.it == nil:
+			return row, false, v.errEnded()
+		case !c.begun:
+			c.begun = true
+			more = c.it.First()
+		default:
+			more = c.it.Next()
+		}
+		if !more {
+			return row, false, c.it.Error()
+		}
+		row, wanted, err := c.row(what)
+		if err != nil || wanted {
+			return row, err == nil, err
+		}
+	}
+}
+
+// row reads the row under the cursor. Its source is a copy: Pebble may be replaced
+// while the caller looks at it.
+func (c *cursor) row(what shard.Select) (row shard.Row, wanted bool, err error) {
+	value, err := c.it.ValueAndErr()
+	if err != nil {
+		return row, false, err
+	}
+	ref, err := refOf(c.it.Key())
+	if err != nil {
+		return row, false, err
+	}
+	row, err = rowOf(ref, value, what.NoSource)
+	if row.Source != nil {
+		c.buffer = append(c.buffer[:0], row.Source...)
+		row.Source = c.buffer
+	}
+	return row, !row.Deleted || what.Tombstones, err
+}
