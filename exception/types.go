@@ -11,6 +11,7 @@ const (
 	AliasesNotFound         Type = "aliases_not_found_exception"
 	BadParameter            Type = "bad_parameter_exception"
 	CircuitBreaking         Type = "circuit_breaking_exception"
+	ClassCast               Type = "class_cast_exception"
 	ClusterBlock            Type = "cluster_block_exception"
 	ContentTypeHeader       Type = "content_type_header_exception"
 	DateTimeParse           Type = "date_time_parse_exception"
@@ -28,11 +29,13 @@ const (
 	IO                      Type = "i_o_exception"
 	JSONParse               Type = "json_parse_exception"
 	JSONEOF                 Type = "json_e_o_f_exception"
+	Mapper                  Type = "mapper_exception"
 	MapperParsing           Type = "mapper_parsing_exception"
 	NotXContent             Type = "not_x_content_exception"
 	NullPointer             Type = "null_pointer_exception"
 	NumberFormat            Type = "number_format_exception"
 	OpenSearchParse         Type = "parse_exception"
+	PatternSyntax           Type = "pattern_syntax_exception"
 	Parsing                 Type = "parsing_exception"
 	QueryShard              Type = "query_shard_exception"
 	Rejected                Type = "rejected_execution_exception"
@@ -42,6 +45,7 @@ const (
 	SearchPhaseExecution    Type = "search_phase_execution_exception"
 	Security                Type = "security_exception"
 	Settings                Type = "settings_exception"
+	StreamConstraints       Type = "stream_constraints_exception"
 	StrictDynamicMapping    Type = "strict_dynamic_mapping_exception"
 	Timeout                 Type = "timeout_exception"
 	Translog                Type = "translog_exception"
@@ -65,6 +69,7 @@ var Types = []Row{
 	{AliasesNotFound, 404, fault.NotFound, false},
 	{BadParameter, 400, fault.Refused, true},
 	{CircuitBreaking, 429, fault.Limit, false},
+	{ClassCast, 500, fault.Bug, true},
 	{ClusterBlock, 403, fault.Unavailable, false},
 	{ContentTypeHeader, 400, fault.Refused, true},
 	{DateTimeParse, 400, fault.Refused, true},
@@ -82,11 +87,13 @@ var Types = []Row{
 	{IO, 500, fault.Unavailable, true},
 	{JSONParse, 400, fault.Refused, true},
 	{JSONEOF, 400, fault.Refused, true},
+	{Mapper, 500, fault.Bug, false},
 	{MapperParsing, 400, fault.Refused, false},
 	{NotXContent, 400, fault.Refused, true},
 	{NullPointer, 500, fault.Bug, true},
 	{NumberFormat, 400, fault.Refused, true},
 	{OpenSearchParse, 400, fault.Refused, false},
+	{PatternSyntax, 400, fault.Refused, true},
 	{Parsing, 400, fault.Refused, false},
 	{QueryShard, 400, fault.Refused, false},
 	{Rejected, 429, fault.Limit, false},
@@ -96,6 +103,7 @@ var Types = []Row{
 	{SearchPhaseExecution, 400, fault.Refused, false},
 	{Security, 403, fault.Unauthorised, false},
 	{Settings, 400, fault.Refused, false},
+	{StreamConstraints, 400, fault.Refused, true},
 	{StrictDynamicMapping, 400, fault.Refused, false},
 	{Timeout, 503, fault.Unavailable, false},
 	{Translog, 500, fault.Unavailable, false},
