@@ -22,6 +22,10 @@
 //     when it cannot go on it ends with an error.
 //  4. Time is the store's: Now tells it with how wrong it may be.
 //
+// Package coordtest holds every adapter to all of this. What adapters without a
+// server of their own have in common is here: the conditions of a change ([Write]),
+// the recent changes that watches read ([History]) and a clock ([Clock]).
+//
 // Absent on purpose: transactions over several records (some stores have none;
 // what must change together is one record), leases (package work computes them
 // from Now), and credentials in records.

@@ -21,7 +21,7 @@ func try(ctx context.Context, s Store, key string, change func([]byte) ([]byte, 
 	if err != nil {
 		return false, Record{}, err
 	}
-	if !absent && bytes.Equal(value, record.Value) {
+	if absent && value == nil || !absent && bytes.Equal(value, record.Value) {
 		return true, record, nil
 	}
 	if absent {
