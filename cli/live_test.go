@@ -183,7 +183,7 @@ func (l *live) answers(index string) map[string]line {
 func (l *live) run(args ...string) string {
 	l.t.Helper()
 	var stdout, stderr bytes.Buffer
-	ctl := control.New(map[string]blob.Opener{"file": folder.Open})
+	ctl := control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}})
 	if code := cli.Run(context.Background(), ctl, args, &stdout, &stderr); code != 0 {
 		l.t.Fatalf("reshelve %s: exit code %d: %s", strings.Join(args, " "), code, stderr.String())
 	}

@@ -17,8 +17,9 @@ func (p *program) root() *cobra.Command {
 		Use:   "reshelve",
 		Short: "Change the shape of a live document index, and prove that nothing was lost",
 		Long: `Reshelve changes the shape of a live document index while it keeps answering.
-This version reads: it prints, inspects and verifies the documents of snapshots
-that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, with no cluster and no JVM.`,
+This version reads and serves: it prints, inspects and verifies the documents of
+snapshots that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, and it is a
+document store with the OpenSearch API, with no cluster and no JVM.`,
 		Example:       `  reshelve snapshot cat /backups/repository | head -1`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -35,7 +36,7 @@ that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, with no cluster and no JVM
 	root.PersistentFlags().StringVar(&p.output, "output", "text", "text for people, or json: one document for programs")
 	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "no progress")
 	complete(root, "output", "text", "json")
-	root.AddCommand(p.snapshot(), p.version())
+	root.AddCommand(p.snapshot(), p.serve(), p.index(), p.version())
 	root.AddCommand(topics()...)
 	return root
 }

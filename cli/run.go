@@ -138,6 +138,13 @@ func (p *program) answerWith(err error, v any, text func(io.Writer)) error {
 	return err
 }
 
+// printLine prints v as JSON on one line.
+func printLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return written(enc.Encode(v))
+}
+
 // printDocument prints v as one JSON document.
 func printDocument(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

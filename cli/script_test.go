@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 }
 
 // opened are the stores that scripts can read from.
-var opened = control.New(map[string]blob.Opener{"file": folder.Open})
+var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}})
 
 // run runs the program in this process and compares its exit code.
 func run(ts *testscript.TestScript, want int, args []string, stdout io.Writer) {

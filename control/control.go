@@ -2,24 +2,50 @@ package control
 
 import (
 	"context"
+	"log/slog"
+	"net/http"
 
 	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/snapshot"
 )
 
-// Control answers requests. It is safe for concurrent use and needs no Close.
-type Control struct {
-	openers map[string]blob.Opener
+// Wiring are the adapters that a program brings. What a program does not use may
+// be nil.
+type Wiring struct {
+	// Blobs are the stores of repositories, by the scheme of a location; see package blob.
+	Blobs map[string]blob.Opener
+	// Folder opens the data folder of a store; see [Folder].
+	Folder func(ctx context.Context, dir string, o FolderOptions) (Folder, error)
+	// Face answers HTTP for a store.
+	Face func(s *Store, l Limits) *http.Server
 }
 
-// New makes a Control that reads from the stores that openers know, by the
-// scheme of a location; see package blob.
-func New(openers map[string]blob.Opener) *Control { return &Control{openers: openers} }
+// Folder is an open data folder.
+type Folder struct {
+	Coord  coord.Store
+	Engine shard.Engine
+}
+
+// FolderOptions of opening a folder.
+type FolderOptions struct {
+	Memory int64 // bytes that the engine may use for caches and recent writes
+	Logger *slog.Logger
+}
+
+// Control answers requests. It is safe for concurrent use and needs no Close.
+type Control struct {
+	wiring Wiring
+}
+
+// New makes a Control.
+func New(w Wiring) *Control { return &Control{wiring: w} }
 
 // repository opens the repository at location.
 func (c *Control) repository(ctx context.Context, location string) (*snapshot.Repository, error) {
-	bucket, err := blob.Open(ctx, location, c.openers)
+	bucket, err := blob.Open(ctx, location, c.wiring.Blobs)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,10 @@
 //	        Control.Read      Documents        a stream over its documents
 //	        Control.Verify    Verification     every file checked
 //	        Control.Estimate  Estimate         what a read would cost
+//	        Control.Serve     Serving          a data folder over HTTP, until told to stop
+//	        Control.ListIndices, CreateIndex, DeleteIndex, StatIndices
+//	                                           the indices of a store, wherever it is
+//	gateway ▶ Store                            the store that is served
 //
 // # Terms
 //

@@ -40,7 +40,7 @@ func readRepositories(t *testing.T, pattern string) {
 func cat(t *testing.T, location string) ([]byte, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := cli.Run(t.Context(), control.New(openers), []string{"snapshot", "cat", location}, &stdout, &stderr)
+	code := cli.Run(t.Context(), control.New(control.Wiring{Blobs: openers}), []string{"snapshot", "cat", location}, &stdout, &stderr)
 	if code != 0 {
 		t.Errorf("%s: exit code %d: %s", location, code, stderr.String())
 	}

@@ -78,3 +78,14 @@ func (s *Store) Close() error {
 
 // Health tells whether writes are taken, and how the disk is.
 func (s *Store) Health() shard.Health { return s.engine.Health() }
+
+// Holds counts the indices, and the documents of those that are open.
+func (s *Store) Holds() (indices int, documents int64) {
+	v := s.view.Load()
+	for _, idx := range v.indices {
+		for _, sh := range idx.shards {
+			documents += sh.Stats().Docs
+		}
+	}
+	return len(v.indices), documents
+}

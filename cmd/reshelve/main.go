@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,10 +18,36 @@ import (
 	"github.com/reshelve/reshelve/blob/web"
 	"github.com/reshelve/reshelve/cli"
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord/local"
+	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/shard/embedded"
 )
 
 var openers = map[string]blob.Opener{
 	"file": folder.Open, "s3": s3.Open, "gs": gcs.Open, "az": azure.Open, "http": web.Open, "https": web.Open,
+}
+
+var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face}
+
+// openFolder opens a data folder: the embedded engine and its coordination store.
+func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
+	engine, err := embedded.Open(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger})
+	if err != nil {
+		return control.Folder{}, err
+	}
+	records, err := local.Open(ctx, dir)
+	if err != nil {
+		return control.Folder{}, errors.Join(err, engine.Close())
+	}
+	return control.Folder{Coord: records, Engine: engine}, nil
+}
+
+// face puts the HTTP API before a store.
+func face(s *control.Store, l control.Limits) *http.Server {
+	return gateway.New(s, gateway.Options{
+		BodyBytes: l.BodyBytes, ItemBytes: int(l.ItemBytes), InFlightBytes: l.InFlightBytes,
+		Depth: l.Depth, HeaderBytes: int(l.HeaderBytes), BodyTimeout: l.Timeout,
+	}).HTTP()
 }
 
 func main() {
@@ -30,5 +58,5 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(cli.Run(ctx, control.New(openers), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Run(ctx, control.New(wiring), os.Args[1:], os.Stdout, os.Stderr))
 }

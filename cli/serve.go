@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/spf13/cobra"
+)
+
+// serveFlags are the flags of serve; a configuration file has the same names.
+type serveFlags struct {
+	data, listen, config string
+	memory               size
+	maxBody, maxItem     size
+	maxInFlight          size
+	maxHeaders           size
+	req                  control.ServeRequest
+}
+
+func (p *program) serve() *cobra.Command {
+	f := &serveFlags{memory: 256 << 20}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve a data folder as a document store with the OpenSearch API",
+		Long: `Serve a data folder as a document store with the OpenSearch API.
+
+A write is on disk when it is acknowledged. One process serves a folder; it
+listens on loopback, and on a socket in the folder for the verbs with --at DIR.
+SIGTERM lets it finish the requests that it has accepted, within 8 seconds.
+
+--config names a YAML file with the flags' names as keys:
+
+  data: /var/lib/reshelve
+  listen: 127.0.0.1:9200
+  memory: 512MiB
+
+A flag wins over the file. A request over a limit is refused with 400, 413 or
+429, never queued without bound.`,
+		Example: "  reshelve serve --data ./data\n  reshelve serve --data ./data --listen 127.0.0.1:9201 --memory 512MiB",
+		Args:    cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.data, "data", "data", "the data folder, made when it is not there: a `DIR`")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:9200", "the loopback address: `HOST:PORT`; port 0: any free one")
+	flags.Var(&f.memory, "memory", "the memory to stay below")
+	flags.StringVar(&f.config, "config", "", "a YAML `FILE` with these flags' names as keys")
+	flags.Var(&f.maxBody, "max-body", "the largest body of a request, as sent and after decompression; 0: 100MiB")
+	flags.Var(&f.maxItem, "max-item", "the largest document in a bulk request; 0: as --max-body")
+	flags.Var(&f.maxInFlight, "max-in-flight", "the bodies of all requests at work; beyond it they get 429; 0: half of --memory")
+	flags.Var(&f.maxHeaders, "max-headers", "the headers of a request; 0: 64KiB")
+	flags.IntVar(&f.req.Limits.Depth, "max-depth", 0, "how deep objects and arrays may nest in a body; 0: 1000")
+	flags.DurationVar(&f.req.Limits.Timeout, "timeout", 0, "how long a request may take to arrive; 0: 5m")
+	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+		req, err := f.request(cmd)
+		if err != nil {
+			return err
+		}
+		req.Logger = slog.New(slog.NewTextHandler(p.stderr, nil))
+		return p.control.Serve(ctx, req, p.tellServing)
+	})
+	return cmd
+}
+
+// request gathers the flags and the configuration file.
+func (f *serveFlags) request(cmd *cobra.Command) (control.ServeRequest, error) {
+	if err := configure(cmd, f.config); err != nil {
+		return control.ServeRequest{}, err
+	}
+	req := f.req
+	req.Data, req.Listen, req.Memory = f.data, f.listen, int64(f.memory)
+	req.Limits.BodyBytes, req.Limits.ItemBytes = int64(f.maxBody), int64(f.maxItem)
+	req.Limits.InFlightBytes, req.Limits.HeaderBytes = int64(f.maxInFlight), int64(f.maxHeaders)
+	return req, nil
+}
+
+// tellServing is the one line, on standard error, that says that requests are answered.
+func (p *program) tellServing(s control.Serving) {
+	if p.output == "json" {
+		_ = printLine(p.stderr, s)
+		return
+	}
+	p.note("serving %s on %s: %s in %s, ready after %d ms",
+		s.Data, s.Address, counted(s.Documents, "document"), counted(int64(s.Indices), "index"), s.TookMillis)
+}
+
+// size is a flag that takes a number of bytes: 4096, 64KiB, 100MiB, 2GiB, or with
+// KB, MB, GB for powers of 1000.
+type size int64
+
+func (s *size) Type() string { return "SIZE" }
+
+func (s *size) String() string {
+	for _, unit := range units {
+		if n := int64(*s); n >= unit.bytes && n%unit.bytes == 0 {
+			return fmt.Sprintf("%d%s", n/unit.bytes, unit.name)
+		}
+	}
+	return fmt.Sprint(int64(*s))
+}
+
+// Set reads a size.
+func (s *size) Set(text string) error {
+	n, err := parseSize(text)
+	*s = size(n)
+	return err
+}

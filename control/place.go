@@ -1,0 +1,120 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// DefaultAt is the store that a verb means when it is told no other.
+const DefaultAt = "http://127.0.0.1:9200"
+
+// reach makes a client of the store that at names: a URL, or a data folder. A
+// folder is reached through the socket of the process that serves it; when none
+// does, it is opened, and served to this client alone. Leave ends that.
+func (c *Control) reach(ctx context.Context, at string) (client *cluster.Client, leave func() error, err error) {
+	if at == "" {
+		at = DefaultAt
+	}
+	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
+		client, err := cluster.New(at, nil)
+		return client, func() error { return nil }, err
+	}
+	if info, err := os.Stat(at); err != nil || !info.IsDir() {
+		err := fault.At(fault.New(fault.NotFound, "there is no such data folder"), at)
+		return nil, nil, fault.WithNext(err, "name the folder of a store, or http://HOST:PORT")
+	}
+	if conn, err := dialInside(ctx, at); err == nil {
+		_ = conn.Close()
+		return connect(func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, func() error { return nil })
+	}
+	return c.open(ctx, at)
+}
+
+// open opens the folder and serves it in memory.
+func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func() error, error) {
+	if _, err := os.Stat(dir + "/format"); err != nil {
+		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), dir)
+		return nil, nil, fault.WithNext(err, "make one with reshelve serve --data %s", dir)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	opened, err := c.openFolder(ctx, dir, FolderOptions{Logger: quiet})
+	if err != nil {
+		return nil, nil, err
+	}
+	pipes := newPipes()
+	server := c.wiring.Face(opened.store, Limits{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(pipes) // ends with the listener
+	}()
+	return connect(pipes.dial, func() error {
+		_ = server.Close()
+		<-ended
+		return opened.close()
+	})
+}
+
+// connect makes a client over connections that dial makes.
+func connect(dial func(context.Context) (net.Conn, error), end func() error) (*cluster.Client, func() error, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+	client, err := cluster.New("http://folder", transport)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return client, func() error {
+		client.Close()
+		return end()
+	}, nil
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	made   chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newPipes() *pipes { return &pipes{made: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.made <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.made:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return pipeAddr{} }
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "pipe" }
+func (pipeAddr) String() string  { return "pipe" }

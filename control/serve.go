@@ -1,0 +1,171 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/store"
+)
+
+// ServeRequest asks for a store to be served. The zero value of a field is its default.
+type ServeRequest struct {
+	Data   string       // the data folder, made when it is not there; "data"
+	Listen string       // HOST:PORT, loopback only; "127.0.0.1:9200". Port 0: any free one
+	Memory int64        // bytes that the process aims to stay below; 256 MiB
+	Limits Limits       // of requests
+	Logger *slog.Logger // slog.Default()
+}
+
+// Limits bound what one request may ask for. The zero value of a field is the
+// face's default.
+type Limits struct {
+	BodyBytes     int64         `yaml:"max-body"`      // of a request's body, as sent and decompressed
+	ItemBytes     int64         `yaml:"max-item"`      // of one source in a bulk request
+	InFlightBytes int64         `yaml:"max-in-flight"` // of all bodies at work; beyond: 429
+	Depth         int           `yaml:"max-depth"`     // of nested objects and arrays in JSON
+	HeaderBytes   int64         `yaml:"max-headers"`   // of a request's headers
+	Timeout       time.Duration `yaml:"timeout"`       // to receive a request
+}
+
+// Serving tells that a store is served.
+type Serving struct {
+	Address    string `json:"address"` // "http://127.0.0.1:9200"
+	Data       string `json:"data"`
+	Indices    int    `json:"indices"`
+	Documents  int64  `json:"documents"`
+	TookMillis int64  `json:"tookMillis"` // from the call to being ready
+}
+
+// StopWithin is how long a server that is told to stop goes on with the requests
+// that it has accepted.
+const StopWithin = 8 * time.Second
+
+// Serve serves the data folder until ctx ends. It then refuses new requests,
+// finishes those it has accepted within StopWithin, and returns nil when
+// everything is closed. Ready is called once, when requests are answered.
+func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Serving)) error {
+	began := time.Now()
+	if req.Data == "" {
+		req.Data = "data"
+	}
+	if req.Memory == 0 {
+		req.Memory = 256 << 20
+	}
+	if req.Logger == nil {
+		req.Logger = slog.Default()
+	}
+	if req.Limits.InFlightBytes == 0 {
+		req.Limits.InFlightBytes = req.Memory / 2
+	}
+	debug.SetMemoryLimit(req.Memory)
+	host, err := loopback(req.Listen)
+	if err != nil {
+		return err
+	}
+	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger})
+	if err != nil {
+		return err
+	}
+	err = c.serve(ctx, opened, req, host, func(address string) {
+		serving := opened.serving()
+		serving.Address, serving.Data, serving.TookMillis = address, req.Data, time.Since(began).Milliseconds()
+		ready(serving)
+	})
+	closing := opened.close()
+	if closing != nil && ctx.Err() != nil { // an interrupted command does not tell errors
+		req.Logger.Error("the folder was not closed cleanly; the next start repairs it", "error", closing)
+	}
+	return errors.Join(err, closing)
+}
+
+// serve answers on the address and on the folder's socket.
+func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, ready func(string)) error {
+	var config net.ListenConfig
+	tcp, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
+		return fault.WithNext(err, "stop what listens there, or choose another address with --listen")
+	}
+	socket, err := listenInside(ctx, req.Data)
+	if err != nil {
+		return errors.Join(err, tcp.Close())
+	}
+	server := c.wiring.Face(opened.store, req.Limits)
+	ended := make(chan error, 2)
+	for _, listener := range []net.Listener{tcp, socket} {
+		go func() { ended <- server.Serve(listener) }()
+	}
+	ready("http://" + tcp.Addr().String())
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
+		ended <- nil
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopWithin)
+	defer cancel()
+	if server.Shutdown(stopping) != nil {
+		_ = server.Close() // what is still at work has had its time; it was not answered
+	}
+	for range 2 {
+		<-ended
+	}
+	return err
+}
+
+// loopback checks that an address is reachable from this machine alone.
+func loopback(listen string) (string, error) {
+	if listen == "" {
+		listen = "127.0.0.1:9200"
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		err := fault.New(fault.Usage, "%q is no address to listen on", listen)
+		return "", fault.WithNext(err, "write HOST:PORT, for example 127.0.0.1:9200")
+	}
+	ip := net.ParseIP(host)
+	if host == "localhost" {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	if ip == nil || !ip.IsLoopback() {
+		err := fault.New(fault.Refused, "%q is reachable from other machines, and this version has no authentication", listen)
+		return "", fault.WithNext(err, "listen on 127.0.0.1 or ::1, and put a proxy that authenticates before it")
+	}
+	return net.JoinHostPort(ip.String(), port), nil
+}
+
+// openedFolder is a folder with its store.
+type openedFolder struct {
+	folder Folder
+	store  *Store
+}
+
+// openFolder opens a data folder; one process may.
+func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (*openedFolder, error) {
+	folder, err := c.wiring.Folder(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, folder.Coord, folder.Engine, store.Options{Logger: o.Logger})
+	if err != nil {
+		return nil, errors.Join(fault.At(err, dir), folder.Engine.Close(), folder.Coord.Close())
+	}
+	return &openedFolder{folder: folder, store: NewStore(s)}, nil
+}
+
+// serving counts what is in the folder.
+func (o *openedFolder) serving() Serving {
+	var told Serving
+	told.Indices, told.Documents = o.store.Holds()
+	return told
+}
+
+func (o *openedFolder) close() error {
+	return errors.Join(o.store.Close(), o.folder.Engine.Close(), o.folder.Coord.Close())
+}
