@@ -1,4 +1,0 @@
-package shardtest
-
-var histories []test
-var programs []test
