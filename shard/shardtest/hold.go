@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -16,6 +17,7 @@ var holds = []test{
 	{"a hold survives reopening", holdSurvives},
 	{"a hold of what is gone is refused", holdExpired},
 	{"a hold of another incarnation is refused", holdIncarnation},
+	{"a hold goes on in the next incarnation", holdGoesOn},
 	{"a release of nothing is harmless", releaseNothing},
 }
 
@@ -142,6 +144,27 @@ func holdIncarnation(t *testing.T, c Case) {
 		t.Fatalf("%v, expected stale", err)
 	}
 	k.holding(nil)
+}
+
+// holdGoesOn has a follower that has read everything continue in the incarnation
+// that follows: at the same number, under the new term.
+func holdGoesOn(t *testing.T, c Case) {
+	k := begin(t, c)
+	k.fill(3)
+	k.hold("follower", 2)
+	k.move(func(s *placement.Shard) { s.Term = 2 })
+	k.must(k.shard.Reload(k.ctx))
+	if p := k.shard.Holds()["follower"]; p != (shard.Position{Incarnation: 1, SeqNo: 2}) {
+		t.Fatalf("it holds %v", p)
+	}
+	k.fill(1)
+	k.pruned(2)
+	k.hold("follower", 2)
+	k.holding(map[string]int64{"follower": 2})
+	k.reopen()
+	k.holding(map[string]int64{"follower": 2})
+	k.hold("follower", 3)
+	k.pruned(3)
 }
 
 func releaseNothing(t *testing.T, c Case) {

@@ -72,9 +72,12 @@ func (m *model) write(op shard.Op) (applied bool, outcome document.Outcome) {
 
 func (m *model) refresh() {
 	if m.shown.seqNo != m.last() {
-		m.shown = snapshot{m.last(), maps.Clone(m.rows)}
+		m.show()
 	}
 }
+
+// show publishes what there is, as a shard does that is opened.
+func (m *model) show() { m.shown = snapshot{m.last(), maps.Clone(m.rows)} }
 
 // prune forgets what nobody needs: the readers that are open are at these numbers.
 func (m *model) prune(readers ...int64) {

@@ -319,7 +319,7 @@ func (m *machine) reopen(t *rapid.T) {
 		m.engine = m.c.Reopen(m.outer, m.engine)
 	}
 	m.open(t)
-	m.model.refresh()
+	m.model.show()
 }
 
 // move raises the epoch, by a reload or behind a fence, and sometimes the term.

@@ -164,7 +164,7 @@ func (k *talk) play(h *history) {
 	for client := range clients {
 		playing.Go(func() {
 			dice := rand.New(rand.NewPCG(seed, uint64(client)))
-			known := map[string]shard.Row{}
+			known := map[string]stored{}
 			for i := range 40 {
 				a := action{verb: verb(dice.IntN(int(verbs))), id: fmt.Sprint(dice.IntN(3)), value: fmt.Sprint(client, "-", i)}
 				a.seqNo, a.term = known[a.id].SeqNo, known[a.id].PrimaryTerm
@@ -177,7 +177,9 @@ func (k *talk) play(h *history) {
 					k.Errorf("%v: %v", a, err)
 				default:
 					h.note(client, a, e, begun, ended)
-					known[a.id] = shard.Row{Versions: e.Versions}
+					if known[a.id] = e.stored; !e.known {
+						delete(known, a.id) // there are no numbers
+					}
 				}
 			}
 		})
