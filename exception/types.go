@@ -10,10 +10,12 @@ const (
 	ActionRequestValidation Type = "action_request_validation_exception"
 	AliasesNotFound         Type = "aliases_not_found_exception"
 	BadParameter            Type = "bad_parameter_exception"
+	Arithmetic              Type = "arithmetic_exception"
 	CircuitBreaking         Type = "circuit_breaking_exception"
 	ClassCast               Type = "class_cast_exception"
 	ClusterBlock            Type = "cluster_block_exception"
 	ContentTypeHeader       Type = "content_type_header_exception"
+	DateTime                Type = "date_time_exception"
 	DateTimeParse           Type = "date_time_parse_exception"
 	DocumentMissing         Type = "document_missing_exception"
 	IllegalArgument         Type = "illegal_argument_exception"
@@ -50,6 +52,7 @@ const (
 	Timeout                 Type = "timeout_exception"
 	Translog                Type = "translog_exception"
 	UnavailableShards       Type = "unavailable_shards_exception"
+	Validation              Type = "validation_exception"
 	VersionConflict         Type = "version_conflict_engine_exception"
 	XContentParse           Type = "x_content_parse_exception"
 	Unknown                 Type = "exception"
@@ -68,10 +71,12 @@ var Types = []Row{
 	{ActionRequestValidation, 400, fault.Refused, true},
 	{AliasesNotFound, 404, fault.NotFound, false},
 	{BadParameter, 400, fault.Refused, true},
+	{Arithmetic, 500, fault.Refused, true},
 	{CircuitBreaking, 429, fault.Limit, false},
 	{ClassCast, 500, fault.Bug, true},
 	{ClusterBlock, 403, fault.Unavailable, false},
 	{ContentTypeHeader, 400, fault.Refused, true},
+	{DateTime, 500, fault.Refused, true},
 	{DateTimeParse, 400, fault.Refused, true},
 	{DocumentMissing, 404, fault.NotFound, false},
 	{IllegalArgument, 400, fault.Refused, true},
@@ -108,6 +113,7 @@ var Types = []Row{
 	{Timeout, 503, fault.Unavailable, false},
 	{Translog, 500, fault.Unavailable, false},
 	{UnavailableShards, 503, fault.Unavailable, false},
+	{Validation, 400, fault.Refused, true},
 	{VersionConflict, 409, fault.Conflict, false},
 	{XContentParse, 400, fault.Refused, true},
 	{Unknown, 500, fault.Bug, false},
