@@ -33,6 +33,7 @@ const (
 	JSONEOF                 Type = "json_e_o_f_exception"
 	Mapper                  Type = "mapper_exception"
 	MapperParsing           Type = "mapper_parsing_exception"
+	NamedObjectNotFound     Type = "named_object_not_found_exception"
 	NotXContent             Type = "not_x_content_exception"
 	NullPointer             Type = "null_pointer_exception"
 	NumberFormat            Type = "number_format_exception"
@@ -44,6 +45,7 @@ const (
 	ResourceAlreadyExists   Type = "resource_already_exists_exception"
 	ResourceNotFound        Type = "resource_not_found_exception"
 	RoutingMissing          Type = "routing_missing_exception"
+	Search                  Type = "search_exception"
 	SearchPhaseExecution    Type = "search_phase_execution_exception"
 	Security                Type = "security_exception"
 	Settings                Type = "settings_exception"
@@ -94,6 +96,7 @@ var Types = []Row{
 	{JSONEOF, 400, fault.Refused, true},
 	{Mapper, 500, fault.Bug, false},
 	{MapperParsing, 400, fault.Refused, false},
+	{NamedObjectNotFound, 400, fault.Refused, true},
 	{NotXContent, 400, fault.Refused, true},
 	{NullPointer, 500, fault.Bug, true},
 	{NumberFormat, 400, fault.Refused, true},
@@ -105,6 +108,7 @@ var Types = []Row{
 	{ResourceAlreadyExists, 400, fault.Conflict, false},
 	{ResourceNotFound, 404, fault.NotFound, false},
 	{RoutingMissing, 400, fault.Refused, false},
+	{Search, 500, fault.Refused, false},
 	{SearchPhaseExecution, 400, fault.Refused, false},
 	{Security, 403, fault.Unauthorised, false},
 	{Settings, 400, fault.Refused, false},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/reshelve/reshelve/exception"
 )
@@ -114,7 +115,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, err := read(string(src))
-		if json.Valid(src) && err != nil && !strings.Contains(err.Error(), "Duplicate") && !exception.Is(err, exception.StreamConstraints) {
+		if json.Valid(src) && utf8.Valid(src) && err != nil && !strings.Contains(err.Error(), "Duplicate") && !exception.Is(err, exception.StreamConstraints) {
 			t.Errorf("valid JSON is refused: %v", err)
 		}
 	})
