@@ -36,7 +36,7 @@ func (s *Store) explain(err error) error {
 		return err
 	}
 	err = fault.At(fault.Wrap(fault.Unavailable, err), s.path)
-	return fault.WithNext(err, "look after the disk: when it is full, free space and try again; reads go on")
+	return fault.WithNext(err, "look after the disk: when it is full, free space and try again")
 }
 
 func damaged(path string, err error) error {

@@ -28,9 +28,10 @@ type Store struct {
 	closing  sync.Once
 	closed   error // of Close, after stopped
 
+	leak bool // of the writer: bbolt lost its lock in a panic, and closing would wait forever
+
 	mu     sync.Mutex
 	broken error // why there are no more writes; nil while there are
-	leak   bool  // bbolt lost its lock in a panic: closing would wait forever
 }
 
 // start serves what db holds, of which head is known to be right.

@@ -2,7 +2,7 @@ package local
 
 import (
 	"context"
-	"errors"
+	"runtime"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -73,8 +73,10 @@ func (s *Store) writeAll() {
 	}
 }
 
-// gather adds the requests that wait.
+// gather adds the requests that wait. It lets the callers run first that were just
+// answered: they come back with their next, and would each wait for a sync more.
 func (s *Store) gather(first *request) []*request {
+	runtime.Gosched()
 	batch, size := []*request{first}, len(first.packed)
 	for len(batch) < batchRequests && size < batchBytes {
 		select {
@@ -108,48 +110,69 @@ func (s *Store) commit(batch []*request) {
 	}
 }
 
-// errNothing rolls a transaction back that would change nothing.
-var errNothing = errors.New("nothing to write")
-
 // transact is one synced transaction. Its error is about the file, not a request.
 func (s *Store) transact(batch []*request) (changes []coord.Change, err error) {
 	if err := s.whyBroken(); err != nil {
 		return nil, err
 	}
-	finished := false
-	err = guard(func() error {
-		err := s.db.Update(func(tx *bolt.Tx) error {
-			h, err := readHead(tx)
-			if err != nil {
-				return err
-			}
-			changes = nil
-			for _, r := range batch {
-				if err := r.apply(tx.Bucket(recordsBucket), &h); err != nil {
-					return err
-				}
-				if r.err == nil {
-					changes = append(changes, coord.Change{Key: r.Key, Revision: r.revision, Deleted: r.Op == coord.OpDelete})
-				}
-			}
-			if len(changes) == 0 {
-				return errNothing
-			}
-			h.time = s.clock.Now().At
-			return tx.Bucket(ownBucket).Put(headKey, h.encode())
-		})
-		finished = true
-		return err
+	var tx *bolt.Tx
+	err = guard(func() (err error) {
+		if tx, err = s.db.Begin(true); err != nil {
+			return err
+		}
+		if changes, err = s.fill(tx, batch); err != nil || len(changes) == 0 {
+			return err
+		}
+		return tx.Commit()
 	})
-	if err == nil || errors.Is(err, errNothing) {
+	// Not db.Update: after a panic that would look at all pages in a goroutine of its
+	// own, where a second one ends the process.
+	if tx != nil && guard(func() error { _ = tx.Rollback(); return nil }) != nil {
+		s.leak = true
+	}
+	if err == nil {
 		return changes, nil
 	}
-	if err = s.explain(err); !finished {
-		s.breakDown(err, true)
-	} else if s.shows() {
-		s.breakDown(err, false)
+	return nil, s.judge(s.explain(err))
+}
+
+// judge decides whether there may be writes after one that failed. There may not be
+// when the file is damaged, or when nobody knows what the disk has; a second sync
+// that succeeds would not tell. Then neither are there reads.
+func (s *Store) judge(err error) error {
+	shown := s.shows()
+	if !shown && !fault.Is(err, fault.Corrupt) {
+		return err
 	}
-	return nil, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = fault.WithNext(err, "look after the disk, then start again")
+	if shown {
+		s.history.End(s.broken)
+	}
+	return s.broken
+}
+
+// fill makes the admitted changes in the transaction, and the head that goes with
+// them.
+func (s *Store) fill(tx *bolt.Tx, batch []*request) (changes []coord.Change, err error) {
+	h, err := readHead(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range batch {
+		if err := r.apply(tx.Bucket(recordsBucket), &h); err != nil {
+			return nil, err
+		}
+		if r.err == nil {
+			changes = append(changes, coord.Change{Key: r.Key, Revision: r.revision, Deleted: r.Op == coord.OpDelete})
+		}
+	}
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	h.time = s.clock.Now().At
+	return changes, tx.Bucket(ownBucket).Put(headKey, h.encode())
 }
 
 // apply makes the change in the transaction, or sets r.err. It returns an error
@@ -181,32 +204,21 @@ func (r *request) apply(records *bolt.Bucket, h *head) error {
 }
 
 // shows tells whether readers see a transaction that was not synced: its meta page
-// was written, and then its sync failed.
+// was written, and then its sync failed. What cannot be read shows nothing.
 func (s *Store) shows() bool {
-	seen := s.history.Last()
-	err := guard(func() error {
+	seen := int64(0)
+	_ = guard(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
 			h, err := readHead(tx)
 			seen = h.revision
 			return err
 		})
 	})
-	return err != nil || seen > s.history.Last()
+	return seen > s.history.Last()
 }
 
 func (s *Store) whyBroken() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.broken
-}
-
-// breakDown ends the writes: after a failed sync nobody knows what the disk has, and
-// a second sync that succeeds would not tell.
-func (s *Store) breakDown(err error, leak bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.broken, s.leak = fault.WithNext(err, "look after the disk, then start again"), leak
-	if !leak {
-		s.history.End(s.broken)
-	}
 }
