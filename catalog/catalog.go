@@ -76,6 +76,7 @@ type Options struct {
 	ExpandHidden      bool // patterns mean hidden ones
 	ForbidClosed      bool // a closed index that is named is index_closed_exception
 	ForbidAliases     bool // deleting: an alias that is named is refused
+	NoStreams         bool // data streams are nobody's names
 }
 
 // Expression names indices.

@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// forbidden are the characters that no name may hold, as the server prints them.
+const (
+	forbidden        = ` "*\<|,>/?`
+	forbiddenPrinted = `[ , ", *, \, <, |, ,, >, /, ?]`
+)
+
+// maxName is the most bytes of an index name: those of a file name.
+const maxName = 255
+
+// nameFault says what is wrong with the name of an index, an alias or a data
+// stream; "" when nothing is.
+func nameFault(name string) string {
+	switch {
+	case strings.ContainsAny(name, forbidden):
+		return "must not contain the following characters " + forbiddenPrinted
+	case strings.Contains(name, "#"):
+		return "must not contain '#'"
+	case strings.Contains(name, ":"):
+		return "must not contain ':'"
+	case name == "" || name[0] == '_' || name[0] == '-' || name[0] == '+':
+		return "must not start with '_', '-', or '+'"
+	case len(name) > maxName:
+		return fmt.Sprintf("index name is too long, (%d > %d)", len(name), maxName)
+	case name == "." || name == "..":
+		return "must not be '.' or '..'"
+	}
+	return ""
+}
+
+// CheckIndexName refuses what cannot be the name of an index. Whether the name is
+// taken is another question.
+func CheckIndexName(name string) error {
+	why := nameFault(name)
+	if why == "" && strings.ToLower(name) != name {
+		why = "must be lowercase"
+	}
+	if why != "" {
+		return invalidIndexName(name, why)
+	}
+	return nil
+}
+
+func invalidIndexName(name, why string) *exception.Error {
+	return exception.New(exception.InvalidIndexName, "Invalid index name [%s], %s", name, why).
+		With("index", name).With("index_uuid", "_na_")
+}
+
+// checkAliasName refuses what cannot be the name of an alias.
+func checkAliasName(name string) error {
+	if strings.TrimSpace(name) == "" {
+		return exception.New(exception.IllegalArgument, "alias name is required")
+	}
+	if why := nameFault(name); why != "" {
+		return exception.New(exception.InvalidAliasName, "Invalid alias name [%s]: %s", name, why)
+	}
+	return nil
+}
+
+// checkStreamName refuses what cannot be the name of a data stream.
+func checkStreamName(name string) error {
+	why := nameFault(name)
+	switch {
+	case why != "":
+	case strings.ToLower(name) != name:
+		why = "must be lowercase"
+	case name[0] == '.':
+		why = "must not start with '.'"
+	default:
+		return nil
+	}
+	return exception.New(exception.IllegalArgument, "data_stream [%s] %s", name, why)
+}
+
+// available refuses the name of a new index that somebody has.
+func (c Catalog) available(name string) error {
+	if entry, taken := c.Indices[name]; taken {
+		return exception.New(exception.ResourceAlreadyExists, "index [%s/%s] already exists", name, entry.UUID).
+			With("index", name).With("index_uuid", entry.UUID)
+	}
+	if _, taken := c.Aliases[name]; taken {
+		return invalidIndexName(name, "already exists as alias")
+	}
+	return nil
+}
+
+// isPattern reports whether name holds a wildcard.
+func isPattern(name string) bool { return strings.Contains(name, "*") }
+
+// Match reports whether text matches a pattern in which * stands for any
+// characters, none included.
+func Match(pattern, text string) bool {
+	first, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, first) {
+		return false
+	}
+	text = text[len(first):]
+	for {
+		var part string
+		part, rest, wild = strings.Cut(rest, "*")
+		if !wild {
+			return strings.HasSuffix(text, part)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+}

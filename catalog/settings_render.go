@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// RenderSettings is the JSON object of settings, as the server shows them:
+// nested by the parts of their names, or flat. Only those whose names match one
+// of the patterns are in it; without patterns all are.
+func RenderSettings(settings map[string]string, flat bool, patterns ...string) []byte {
+	root := &branch{}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if len(patterns) > 0 && !matchAny(patterns, name) {
+			continue
+		}
+		path := []string{name}
+		if !flat {
+			path = strings.Split(name, ".")
+		}
+		root.put(path, settings[name])
+	}
+	return root.append(nil)
+}
+
+func matchAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return p == "_all" || Match(p, name) })
+}
+
+// Defaults are the settings of an index that are not set, with the values that hold then.
+func Defaults(settings map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, s := range known {
+		if _, set := settings[prefix+s.name]; !set && s.change != private {
+			out[prefix+s.name] = s.fallback
+		}
+	}
+	return out
+}
+
+// branch is an object of settings that is being rendered.
+type branch struct {
+	names  []string // sorted, as they came
+	leaves map[string]string
+	under  map[string]*branch
+}
+
+// put sets a setting. One that is above others ("index.merge.policy" beside
+// "index.merge.policy.floor_segment") keeps its place, and those keep dots in
+// their names.
+func (b *branch) put(path []string, value string) {
+	if len(path) > 1 {
+		if _, leaf := b.leaves[path[0]]; leaf {
+			path = []string{strings.Join(path, ".")}
+		}
+	}
+	if len(path) == 1 {
+		fill(&b.leaves)
+		b.leaves[path[0]] = value
+		b.names = append(b.names, path[0])
+		return
+	}
+	fill(&b.under)
+	if b.under[path[0]] == nil {
+		b.under[path[0]] = &branch{}
+		b.names = append(b.names, path[0])
+	}
+	b.under[path[0]].put(path[1:], value)
+}
+
+func (b *branch) append(out []byte) []byte {
+	out = append(out, '{')
+	for i, name := range b.names {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, quoted(name)...), ':')
+		if under := b.under[name]; under != nil {
+			out = under.append(out)
+			continue
+		}
+		value := b.leaves[name]
+		list, isList := asList(value)
+		if !isList {
+			out = append(out, quoted(value)...)
+			continue
+		}
+		out = append(out, '[')
+		for i, item := range list {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, quoted(item)...)
+		}
+		out = append(out, ']')
+	}
+	return append(out, '}')
+}
