@@ -8,9 +8,10 @@
 //
 // Two bbolt buckets; all numbers are big-endian, all checksums CRC-32C.
 //
-//   - "reshelve": "format" is the version of this layout, "1". "head" is the revision
-//     of the last change (8 bytes), its time (8, Unix nanoseconds), the number of
-//     records (8), the exclusive or of their checksums (4), and a checksum of these (4).
+//   - "reshelve": "format" is the version of this layout, 1 (4 bytes), and a checksum
+//     of that (4). "head" is the revision of the last change (8), its time (8, Unix
+//     nanoseconds), the number of records (8), the exclusive or of their checksums (4),
+//     and a checksum of these (4).
 //   - "records": a key's value is a checksum (4) of key, revision and value; the
 //     revision (8); the value.
 //
@@ -35,6 +36,9 @@
 //  4. The file appears with its format and head in it, or not at all; a file of
 //     another format is fault.Refused, one in use fault.Conflict.
 //  5. Time does not go back behind the last write, over restarts too.
+//
+// Two neighbours by key share a page however long they are, so that a change of a
+// small record may write a long neighbour again.
 //
 // Absent on purpose: giving space back to the file system (free pages are used
 // again), and a memory of changes over a restart (a watch from before is told to

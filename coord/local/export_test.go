@@ -11,6 +11,9 @@ import (
 // OpenRemembering is Open with another memory for watches.
 var OpenRemembering = open
 
+// EncodeFormat is the format's record.
+var EncodeFormat = encodeFormat
+
 // Edit changes the file of a folder that nobody serves.
 func Edit(t *testing.T, dir string, change func(*bolt.Tx) error) {
 	t.Helper()

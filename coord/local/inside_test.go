@@ -85,11 +85,11 @@ func TestTheOthersDoNotSufferForOne(t *testing.T) {
 	}
 	defer s.Close()
 	s.db.MaxSize = 256 << 10
-	request := func(key string, size int) *request {
+	creation := func(key string, size int) *request {
 		w := coord.Write{Op: coord.OpCreate, Key: key}
 		return &request{Write: w, ctx: t.Context(), packed: pack(make([]byte, size))}
 	}
-	batch := []*request{request("a", 10), request("large", 1<<20), request("b", 10), request("a", 10)}
+	batch := []*request{creation("a", 10), creation("large", 1<<20), creation("b", 10), creation("a", 10)}
 	s.commit(batch)
 	for i, kind := range []fault.Kind{-1, fault.Unavailable, -1, fault.Conflict} {
 		if r := batch[i]; kind < 0 && (r.err != nil || r.revision == 0) || kind >= 0 && !fault.Is(r.err, kind) {

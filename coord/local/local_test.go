@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,16 +139,22 @@ func TestTimeGoesOnBehindTheLastWrite(t *testing.T) {
 }
 
 func TestAnUnknownFormatIsRefused(t *testing.T) {
-	for name, change := range map[string]func(tx *bolt.Tx) error{
-		"a later one": func(tx *bolt.Tx) error { return tx.Bucket([]byte("reshelve")).Put([]byte("format"), []byte("2")) },
-		"none":        func(tx *bolt.Tx) error { return tx.Bucket([]byte("reshelve")).Delete([]byte("format")) },
-		"of others":   func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("reshelve")) },
+	own, records, format := []byte("reshelve"), []byte("records"), []byte("format")
+	for name, c := range map[string]struct {
+		change func(tx *bolt.Tx) error
+		kind   fault.Kind
+	}{
+		"a later one": {func(tx *bolt.Tx) error { return tx.Bucket(own).Put(format, local.EncodeFormat(2)) }, fault.Refused},
+		"none":        {func(tx *bolt.Tx) error { return tx.Bucket(own).Delete(format) }, fault.Corrupt},
+		"of others":   {func(tx *bolt.Tx) error { return errors.Join(tx.DeleteBucket(own), tx.DeleteBucket(records)) }, fault.Refused},
+		"no head":     {func(tx *bolt.Tx) error { return tx.DeleteBucket(own) }, fault.Corrupt},
+		"no records":  {func(tx *bolt.Tx) error { return tx.DeleteBucket(records) }, fault.Corrupt},
 	} {
 		dir := t.TempDir()
 		opened(t, dir).Close()
-		local.Edit(t, dir, change)
-		if _, err := local.Open(t.Context(), dir); !fault.Is(err, fault.Refused) || fault.Next(err) == "" {
-			t.Errorf("%s: %v", name, err)
+		local.Edit(t, dir, c.change)
+		if _, err := local.Open(t.Context(), dir); !fault.Is(err, c.kind) || fault.Next(err) == "" {
+			t.Errorf("%s: %v (%v), want %v", name, err, fault.KindOf(err), c.kind)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -97,7 +96,7 @@ func create(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // else the next Open sweeps it
 	if err := file.Close(); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func create(dir, path string) error {
 		if err != nil {
 			return err
 		}
-		if err := own.Put(formatKey, strconv.AppendInt(nil, format, 10)); err != nil {
+		if err := own.Put(formatKey, encodeFormat(format)); err != nil {
 			return err
 		}
 		if err := own.Put(headKey, head{}.encode()); err != nil {
@@ -185,20 +184,24 @@ func readHead(tx *bolt.Tx) (head, error) {
 // each where it is looked for. Values are checked when they are read.
 func verify(tx *bolt.Tx) (head, error) {
 	own, records := tx.Bucket(ownBucket), tx.Bucket(recordsBucket)
-	if own == nil {
+	if own == nil && records == nil {
 		err := fault.New(fault.Refused, "it is no coordination store of Reshelve")
 		return head{}, fault.WithNext(err, "move the file away if it does not belong here")
 	}
-	if version := own.Get(formatKey); string(version) != strconv.Itoa(format) {
-		err := fault.New(fault.Refused, "it has format %q, and this program knows %d", version, format)
+	if own == nil || records == nil {
+		return head{}, fault.New(fault.Corrupt, "the head or the records are gone")
+	}
+	version, err := decodeFormat(own.Get(formatKey))
+	if err != nil {
+		return head{}, err
+	}
+	if version != format {
+		err := fault.New(fault.Refused, "it has format %d, and this program knows %d", version, format)
 		return head{}, fault.WithNext(err, "use the release that wrote it")
 	}
 	h, err := readHead(tx)
 	if err != nil {
 		return head{}, err
-	}
-	if records == nil {
-		return head{}, fault.New(fault.Corrupt, "the records are gone")
 	}
 	found := head{revision: h.revision, time: h.time}
 	err = records.ForEach(func(key, packed []byte) error {

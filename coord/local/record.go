@@ -67,6 +67,19 @@ func damagedRecord(key, format string, args ...any) error {
 	return fault.At(fault.New(fault.Corrupt, format, args...), "record "+key)
 }
 
+func encodeFormat(version uint32) []byte {
+	data := binary.BigEndian.AppendUint32(nil, version)
+	return binary.BigEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
+}
+
+// decodeFormat tells a format of the future from a damaged one.
+func decodeFormat(data []byte) (version uint32, err error) {
+	if len(data) != 4+sumSize || binary.BigEndian.Uint32(data[4:]) != crc32.Checksum(data[:4], castagnoli) {
+		return 0, fault.New(fault.Corrupt, "the format is %x, which has no right checksum", data)
+	}
+	return binary.BigEndian.Uint32(data), nil
+}
+
 // head is what the file says about all records together.
 type head struct {
 	revision int64
