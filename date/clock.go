@@ -2,8 +2,6 @@ package date
 
 import "github.com/reshelve/reshelve/exception"
 
-const nanosOfDay = secondsOfDay * 1_000_000_000
-
 // resolveTime turns the many ways to tell an hour into one.
 func (r *resolved) resolveTime() *exception.Error {
 	if err := r.resolveHour(); err != nil {
@@ -48,7 +46,7 @@ func (r *resolved) resolveHour() *exception.Error {
 				return err
 			}
 		}
-		if err := r.add(hour, n%24); err != nil {
+		if err := r.addFrom(clockHour, hour, n%24); err != nil {
 			return err
 		}
 	}
@@ -58,7 +56,7 @@ func (r *resolved) resolveHour() *exception.Error {
 				return err
 			}
 		}
-		if err := r.add(hourOfHalf, n%12); err != nil {
+		if err := r.addFrom(clockHourOfHalf, hourOfHalf, n%12); err != nil {
 			return err
 		}
 	}
@@ -73,7 +71,15 @@ func (r *resolved) resolveHour() *exception.Error {
 	if err := hourOfHalf.check(n); err != nil {
 		return err
 	}
-	return r.add(hour, ap*12+n)
+	return r.addFrom(half, hour, ap*12+n)
+}
+
+// addFrom is add for a value that another field gave.
+func (r *resolved) addFrom(source, f field, value int64) *exception.Error {
+	if err := r.add(f, value); err != nil {
+		return exception.New(exception.DateTime, "%s while resolving  %s", err.Reason, traits[source].name)
+	}
+	return nil
 }
 
 // addTime adds the parts of a time of the day in nanoseconds.
@@ -94,7 +100,10 @@ func (r *resolved) addTime(n int64) *exception.Error {
 // what is left.
 func (r *resolved) fillTime() *exception.Error {
 	gap := !r.has(minute) && (r.has(second) || r.has(nano)) || r.has(minute) && !r.has(second) && r.has(nano)
-	if !r.hasNanos && r.has(hour) && !gap {
+	if !r.hasNanos && r.has(hour) {
+		if gap {
+			return nil // no time, and not looked at
+		}
 		for _, f := range [...]field{minute, second, nano} {
 			if !r.has(f) {
 				r.put(f, 0)

@@ -1,6 +1,10 @@
 package date
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/reshelve/reshelve/exception"
+)
 
 // The formats epoch_millis and epoch_second: a number with an optional fraction
 // down to the nanosecond. A dot may end it.
@@ -127,4 +131,17 @@ func pow10(n int) int64 {
 		p *= 10
 	}
 	return p
+}
+
+// lastSecond bounds java.time's instants, about a billion years from 1970.
+const lastSecond = 31556889864403199
+
+// beyond is what the server says of seconds that are no instant.
+func beyond(text string) *exception.Error {
+	seconds, nanos, ok := epochSecond(text, false)
+	if !ok || seconds <= lastSecond && seconds >= -lastSecond {
+		return nil
+	}
+	return exception.New(exception.DateTime, "Unable to obtain Instant from TemporalAccessor: {InstantSeconds=%d, NanoOfSecond=%d, MicroOfSecond=%d, MilliOfSecond=%d},ISO of type java.time.format.Parsed",
+		seconds, nanos, nanos/1000, nanos/1_000_000).CausedBy(exception.New(exception.DateTime, "Instant exceeds minimum or maximum instant"))
 }

@@ -44,12 +44,10 @@ const (
 // A trait is what the server knows of a field: its name and range appear in
 // messages.
 type trait struct {
-	name       string
-	low, high  int64
-	rangeText  string // where the range is not "low - high"
-	timeOfDay  bool
-	unchecked  bool // not validated when it remains after resolving
-	firstValue int64
+	name      string
+	low, high int64
+	rangeText string // where the range is not "low - high"
+	timeOfDay bool
 }
 
 const weekFields = "[WeekFields[MONDAY,4]]"
@@ -64,7 +62,7 @@ var traits = [fields]trait{
 	weekday:         {name: "DayOfWeek", low: 1, high: 7},
 	alignedWeekday:  {name: "AlignedDayOfWeekInMonth", low: 1, high: 7},
 	quarter:         {name: "QuarterOfYear", low: 1, high: 4},
-	julianDay:       {name: "ModifiedJulianDay", low: -365243178579, high: 365241780886},
+	julianDay:       {name: "ModifiedJulianDay", low: -365243178575, high: 365241821058},
 	weekYear:        {name: "WeekBasedYear" + weekFields, low: -999999999, high: 999999999},
 	week:            {name: "WeekOfWeekBasedYear" + weekFields, low: 1, high: 53, rangeText: "1 - 52/53"},
 	weekOfMonth:     {name: "WeekOfMonth" + weekFields, low: 0, high: 6, rangeText: "0/1 - 4/6"},
@@ -106,14 +104,11 @@ func (v *fieldValues) take(f field) (int64, bool) {
 // add puts a value that must not differ from one that is there.
 func (v *fieldValues) add(f field, value int64) *exception.Error {
 	if old, ok := v.get(f); ok && old != value {
-		return exception.New(dateTime, "Conflict found: %s %d differs from %s %d", traits[f].name, old, traits[f].name, value)
+		return exception.New(exception.DateTime, "Conflict found: %s %d differs from %s %d", traits[f].name, old, traits[f].name, value)
 	}
 	v.put(f, value)
 	return nil
 }
-
-// dateTime is the exception of values that are no date.
-const dateTime exception.Type = "date_time_exception"
 
 // check refuses a value outside of the field's range.
 func (f field) check(value int64) *exception.Error {
@@ -125,7 +120,7 @@ func (f field) check(value int64) *exception.Error {
 	if text == "" {
 		text = strconv.FormatInt(t.low, 10) + " - " + strconv.FormatInt(t.high, 10)
 	}
-	return exception.New(dateTime, "Invalid value for %s (valid values %s): %d", t.name, text, value)
+	return exception.New(exception.DateTime, "Invalid value for %s (valid values %s): %d", t.name, text, value)
 }
 
 // fits tells whether the value is one of Java's int, as some fields must be

@@ -1,6 +1,7 @@
 package date
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,9 +35,17 @@ func parseFormat(spec string) (*Format, *exception.Error) {
 	}
 	f := &Format{spec: spec}
 	text := strings.TrimPrefix(spec, "8") // a prefix of the past
-	for _, pattern := range strings.Split(text, "||") {
+	patterns := strings.Split(text, "||")
+	switch {
+	case text == "":
+		return nil, exception.New("index_out_of_bounds_exception", "Index 0 out of bounds for length 0")
+	case slices.Contains(patterns, ""):
+		return nil, refusal("Cannot have empty element in multi date format pattern: %s", text)
+	}
+	for _, pattern := range patterns {
+		pattern = strings.Trim(pattern, blanks)
 		if pattern == "" {
-			return nil, refusal("Cannot have empty element in multi date format pattern: %s", text)
+			return nil, refusal("No date pattern provided")
 		}
 		parsers, printer, err := namedOrPattern(pattern)
 		if err != nil {
@@ -61,6 +70,9 @@ func MustFormat(spec string) *Format {
 	}
 	return f
 }
+
+// blanks are the characters that Java trims.
+const blanks = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
 func namedOrPattern(pattern string) (parsers []*layout, printer *layout, err *exception.Error) {
 	if parsers, printer, ok := named(pattern); ok {
@@ -93,14 +105,15 @@ const long = 1<<63 - 1
 
 // millis refuses what does not fit 64 bits.
 func (t instant) millis() (millis int64, nanos int, err error) {
-	if t.seconds > long/1000-1 || t.seconds < -long/1000 {
-		return 0, 0, exception.New(arithmetic, "long overflow")
+	low, rest := t.nanos/1e6, t.nanos%1e6
+	switch first, last := long/1000, int64(long%1000); {
+	case t.seconds > int64(first) || t.seconds == int64(first) && low > last:
+	case t.seconds < -int64(first)-1 || t.seconds == -int64(first)-1 && low < 1000-last-1:
+	default:
+		return t.seconds*1000 + low, int(rest), nil
 	}
-	return t.seconds*1000 + t.nanos/1e6, int(t.nanos % 1e6), nil
+	return 0, 0, exception.New(exception.Arithmetic, "long overflow")
 }
-
-// arithmetic is the exception of dates beyond the milliseconds of 64 bits.
-const arithmetic exception.Type = "arithmetic_exception"
 
 // parse tries the parsers in their order.
 func (f *Format) parse(text string, parsers []*layout, given zone) (instant, *exception.Error) {
@@ -112,7 +125,12 @@ func (f *Format) parse(text string, parsers []*layout, given zone) (instant, *ex
 		if sure == yes {
 			return t, nil
 		}
-		if sure == no {
+		if sure == no && l.kind == secondsOfEpoch {
+			if err := beyond(text); err != nil {
+				return instant{}, err
+			}
+		}
+		if sure == no && len(parsers) > 1 {
 			continue
 		}
 		t, fault := l.read(text, given)
@@ -122,8 +140,6 @@ func (f *Format) parse(text string, parsers []*layout, given zone) (instant, *ex
 		case fault.late != nil:
 			return instant{}, fault.late
 		case len(parsers) > 1:
-		case fault.words != nil && fault.words.Type != exception.DateTimeParse:
-			return instant{}, fault.words
 		default:
 			return instant{}, f.failure(text, fault.tell(text))
 		}
@@ -153,7 +169,7 @@ func (l *layout) fast(text string, given zone) (t instant, sure certainty) {
 	default:
 		return t, unsure
 	}
-	if !ok {
+	if !ok || t.seconds > lastSecond || t.seconds < -lastSecond {
 		return t, no
 	}
 	t.seconds -= given.eastOf(t.seconds)

@@ -44,7 +44,7 @@ func (r *resolved) date() (d int64, ok bool, err *exception.Error) {
 	m, hasMonth := r.get(month)
 	n, hasDay := r.get(day)
 	switch {
-	case hasYear && hasMonth && hasDay, hasMonth && hasDay:
+	case hasYear && hasMonth && hasDay:
 		return existing(y, m, n)
 	case hasYear && r.has(dayOfYear):
 		nth := r.value[dayOfYear]
@@ -52,11 +52,13 @@ func (r *resolved) date() (d int64, ok bool, err *exception.Error) {
 			return 0, false, err
 		}
 		if nth > daysOfYear(y) {
-			return 0, false, exception.New(dateTime, "Invalid date 'DayOfYear 366' as '%d' is not a leap year", y)
+			return 0, false, exception.New(exception.DateTime, "Invalid date 'DayOfYear 366' as '%d' is not a leap year", y)
 		}
 		return epochDay(y, 1, 1) + nth - 1, true, nil
 	case r.hasNanos && r.has(weekYear):
 		return r.weekStart()
+	case hasMonth && hasDay:
+		return existing(y, m, n)
 	case hasMonth:
 		return existing(y, m, 1)
 	case hasYear && !r.hasNanos:
@@ -103,6 +105,9 @@ func (r *resolved) weekStart() (int64, bool, *exception.Error) {
 	if !ok {
 		return mondayOf(y, 1), true, nil
 	}
+	if w > 54 || w < 0 {
+		return 0, false, exception.New(exception.DateTime, "Invalid value for %s (valid values 0/1 - 52/54): %d", traits[week].name, w)
+	}
 	if err := week.check(w); err != nil {
 		return 0, false, err
 	}
@@ -112,11 +117,20 @@ func (r *resolved) weekStart() (int64, bool, *exception.Error) {
 // noDate tells that the fields make no date, in the form of java.time's Parsed.
 func (r *resolved) noDate() *exception.Error {
 	var parts []string
+	if r.has(second) { // a fraction of zero comes with it
+		r.put(nano, r.value[nano])
+		parts = []string{"MicroOfSecond=0", "MilliOfSecond=0"}
+	}
 	for f := range fields {
 		if value, ok := r.get(f); ok {
 			parts = append(parts, fmt.Sprintf("%s=%d", traits[f].name, value))
 		}
 	}
 	sort.Strings(parts)
-	return exception.New(exception.IllegalArgument, "temporal accessor [{%s},ISO] cannot be converted to zoned date time", strings.Join(parts, ", "))
+	zone := ""
+	if r.hasZone {
+		w := writing{east: r.zone.east}
+		zone = "," + string(w.zoneID(nil))
+	}
+	return exception.New(exception.IllegalArgument, "temporal accessor [{%s},ISO%s] cannot be converted to zoned date time", strings.Join(parts, ", "), zone)
 }

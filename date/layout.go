@@ -80,8 +80,8 @@ const (
 func (l *layout) roundUp() *layout {
 	up := *l
 	up.strict, up.lenient, up.utc = false, false, false
-	if up.kind == isoForms {
-		up.kind = ordinary // isoTime fills up with the start
+	if up.kind == isoForms || up.kind == rfc3339 {
+		up.kind = ordinary // those fill up with the start
 	}
 	if l.asDays {
 		up.defaults = append(up.defaults, fieldValue{dayOfYear, 1})

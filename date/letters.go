@@ -114,9 +114,6 @@ func (c *compiler) shortNumber(letter byte, count int, e element) *exception.Err
 	switch {
 	case c.braces(&e):
 	case letter == 'W':
-		e.max = 2
-		c.addFixed(e, count)
-		return nil
 	case letter == 'w' && !c.named:
 		e.max = 2
 	case count == 1:
@@ -147,12 +144,8 @@ func (c *compiler) numberOrName(letter byte, count int, e element) *exception.Er
 	case letter == 'c' || letter == 'e':
 		if c.named {
 			e.max, e.sign = anyDigits, minusOnly
-			c.addNumber(e)
-		} else {
-			e.max = 2
-			c.addFixed(e, count)
 		}
-		return nil
+
 	case c.braces(&e):
 	case count == 1:
 		e.max, e.sign = anyDigits, minusOnly
@@ -188,6 +181,9 @@ func (c *compiler) zone(letter byte, count int) *exception.Error {
 		}
 		if e.kind = zoneID; letter == 'B' {
 			e = element{kind: nameOf, field: half, names: halves}
+			if count == 5 {
+				e.names = initials
+			}
 		}
 	case 'z':
 		if count > 4 {

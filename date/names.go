@@ -49,13 +49,13 @@ var names = [...]struct {
 	{"time_no_millis", "HH:mm:ssXXX", []string{"H{1-2}:m{1-2}:s{1-2}VV", "H{1-2}:m{1-2}:s{1-2}X"}},
 	{"t_time", "'T'HH:mm:ssS{.3}XXX", []string{"'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}VV", "'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}X"}},
 	{"t_time_no_millis", "'T'HH:mm:ssXXX", []string{"'T'H{1-2}:m{1-2}:s{1-2}VV", "'T'H{1-2}:m{1-2}:s{1-2}X"}},
-	{"week_date", "{i}I{4-10+}-'W'JJ-i{1}", []string{"I{4-10+}-'W'J{1-2}-i{1}"}},
-	{"week_date_time", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssS{.3}XXX", []string{"I{4-10+}-'W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}VV", "I{4-10+}-'W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}X"}},
-	{"week_date_time_no_millis", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssXXX", []string{"I{4-10+}-'W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}VV", "I{4-10+}-'W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}X"}},
+	{"week_date", "{i}I{4-10+}'-W'JJ-i{1}", []string{"I{4-10+}'-W'J{1-2}-i{1}"}},
+	{"week_date_time", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssS{.3}XXX", []string{"I{4-10+}'-W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}VV", "I{4-10+}'-W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}S{.1-9}X"}},
+	{"week_date_time_no_millis", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssXXX", []string{"I{4-10+}'-W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}VV", "I{4-10+}'-W'J{1-2}-i{1}'T'H{1-2}:m{1-2}:s{1-2}X"}},
 	{"week_year", "Y", nil},
 	{"weekyear", "Y", nil},
-	{"weekyear_week", "Y{4-10+}-'W'ww", []string{"Y-'W'w"}},
-	{"weekyear_week_day", "Y{4-10+}-'W'ww-e", []string{"Y-'W'w-e"}},
+	{"weekyear_week", "Y{4-10+}'-W'ww", []string{"Y'-W'w"}},
+	{"weekyear_week_day", "Y{4-10+}'-W'ww-e", []string{"Y'-W'w-e"}},
 	{"year", "u", nil},
 	{"year_month", "u{4-10+}-MM", []string{"u-M"}},
 	{"year_month_day", "u{4-10+}[-MM[-dd]]", []string{"u-M-d"}},
@@ -84,12 +84,12 @@ var names = [...]struct {
 	{"strict_time_no_millis", "HH:mm:ssXXX", []string{"HH:mm:ssVV", "HH:mm:ssX"}},
 	{"strict_t_time", "'T'HH:mm:ssS{.3}XXX", []string{"'T'HH:mm:ssS{.1-9}VV", "'T'HH:mm:ssS{.1-9}X"}},
 	{"strict_t_time_no_millis", "'T'HH:mm:ssXXX", []string{"'T'HH:mm:ssVV", "'T'HH:mm:ssX"}},
-	{"strict_week_date", "{i}I{4-10+}-'W'JJ-i{1}", nil},
-	{"strict_week_date_time", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssS{.3}XXX", []string{"{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssS{.1-9}VV", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssS{.1-9}X"}},
-	{"strict_week_date_time_no_millis", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssXXX", []string{"{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssVV", "{i}I{4-10+}-'W'JJ-i{1}'T'HH:mm:ssX"}},
+	{"strict_week_date", "{i}I{4-10+}'-W'JJ-i{1}", nil},
+	{"strict_week_date_time", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssS{.3}XXX", []string{"{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssS{.1-9}VV", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssS{.1-9}X"}},
+	{"strict_week_date_time_no_millis", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssXXX", []string{"{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssVV", "{i}I{4-10+}'-W'JJ-i{1}'T'HH:mm:ssX"}},
 	{"strict_weekyear", "Y{4-10+}", nil},
-	{"strict_weekyear_week", "Y{4-10+}-'W'ww", nil},
-	{"strict_weekyear_week_day", "Y{4-10+}-'W'ww-e", nil},
+	{"strict_weekyear_week", "Y{4-10+}'-W'ww", nil},
+	{"strict_weekyear_week_day", "Y{4-10+}'-W'ww-e", nil},
 	{"strict_year", "u{4-10+}", nil},
 	{"strict_year_month", "u{4-10+}-MM", nil},
 	{"strict_year_month_day", "u{4-10+}[-MM[-dd]]", nil},
@@ -114,6 +114,9 @@ func named(text string) (parsers []*layout, printer *layout, ok bool) {
 		return []*layout{l, {kind: neverRead}}, l, true
 	}
 	i, ok := namedRows[text]
+	if !ok && text != "weekYear" && text != "rfc3339Lenient" {
+		i, ok = namedRows[snakeCase(text)]
+	}
 	if !ok {
 		return nil, nil, false
 	}
@@ -125,13 +128,29 @@ func named(text string) (parsers []*layout, printer *layout, ok bool) {
 	if parsers == nil {
 		parsers = []*layout{printer}
 	}
-	switch text {
+	switch row.name {
 	case "strict_date_optional_time":
 		parsers[0].kind = isoForms
 	case "rfc3339_lenient":
-		parsers = []*layout{{kind: rfc3339}}
+		l := notation("u{1-5-}[-M{1-2}[-d{1-2}]]['T'H{1-2}:m{1-2}[:s{1-2}[S{.1-9}][,S{1-9}][XXXXX]]]") // rounds up
+		l.kind = rfc3339
+		parsers = []*layout{l}
 	}
 	return parsers, printer, true
+}
+
+// snakeCase makes strict_date_time of strictDateTime: names of the past, which
+// the server still takes.
+func snakeCase(text string) string {
+	out := make([]byte, 0, len(text)+8)
+	for i := range len(text) {
+		if c := text[i]; c >= 'A' && c <= 'Z' {
+			out = append(out, '_', c|0x20)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out)
 }
 
 // notation compiles a row of the table, which is known to be right: a test

@@ -108,20 +108,10 @@ func (c *compiler) add(e element) {
 // addNumber appends a number. Of numbers side by side the first gives way: it
 // leaves the digits that those of fixed width after it need.
 func (c *compiler) addNumber(e element) {
-	fixed := 0
-	if e.min == e.max && e.sign == unsigned {
-		fixed = e.max
-	}
-	c.addFixed(e, fixed)
-}
-
-// addFixed appends a number that needs that many digits after another one;
-// 0: it is of no fixed width.
-func (c *compiler) addFixed(e element, fixed int) {
 	list := c.top()
-	switch {
-	case c.value >= 0 && fixed > 0:
-		(*list)[c.value].following += fixed
+	switch fixed := e.min == e.max && e.sign == unsigned; {
+	case c.value >= 0 && fixed:
+		(*list)[c.value].following += e.max
 	case c.value >= 0:
 		(*list)[c.value].following = 0
 		c.value = len(*list)
@@ -142,7 +132,6 @@ func (c *compiler) closeBracket() {
 
 // quoted takes 'text', where two quotes stand for one; two alone are a quote.
 func (c *compiler) quoted() *exception.Error {
-	start := c.at
 	var text strings.Builder
 	for c.at++; c.at < len(c.pattern); c.at++ {
 		if c.pattern[c.at] != '\'' {
@@ -160,7 +149,7 @@ func (c *compiler) quoted() *exception.Error {
 		c.at++
 		text.WriteByte('\'')
 	}
-	return refusal("Pattern ends with an incomplete string literal: %s", c.pattern[start:])
+	return refusal("Pattern ends with an incomplete string literal: %s", c.pattern)
 }
 
 // run counts the equal letters from here and goes past them.

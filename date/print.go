@@ -40,8 +40,8 @@ func (w *writing) element(out []byte, e *element) []byte {
 	case number:
 		return appendNumber(out, w.value(e.field), e)
 	case yearOfCentury:
-		_, rest := divide(w.value(e.field), 100)
-		return appendPadded(out, rest, 2)
+		rest := w.value(e.field) % 100
+		return appendPadded(out, max(rest, -rest), 2)
 	case fractionOf:
 		return w.fraction(out, e)
 	case nameOf:

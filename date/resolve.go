@@ -22,20 +22,31 @@ type resolved struct {
 // resolve turns fields into a day and a time, in the order of java.time: the
 // order decides which of two faults is told.
 func (r *resolved) resolve() *exception.Error {
-	for _, step := range [...]func(*resolved) *exception.Error{
-		(*resolved).resolveDay, (*resolved).resolveTime, (*resolved).resolveWeeks,
-		(*resolved).resolveDay, (*resolved).fillTime, (*resolved).crossCheck, (*resolved).checkOffset,
-	} {
-		if err := step(r); err != nil {
-			return err
-		}
+	err := r.resolveDay()
+	if err == nil {
+		err = r.resolveTime()
 	}
-	return nil
+	if err == nil {
+		err = r.resolveWeeks()
+	}
+	if err == nil {
+		err = r.resolveDay() // of fields that weeks gave
+	}
+	if err == nil {
+		err = r.fillTime()
+	}
+	if err == nil {
+		err = r.crossCheck()
+	}
+	if err == nil {
+		err = r.checkOffset()
+	}
+	return err
 }
 
 func (r *resolved) setDay(d int64) *exception.Error {
 	if r.hasDay && r.day != d {
-		return exception.New(dateTime, "Conflict found: Fields resolved to two different dates: %s %s", dayText(r.day), dayText(d))
+		return exception.New(exception.DateTime, "Conflict found: Fields resolved to two different dates: %s %s", dayText(r.day), dayText(d))
 	}
 	r.day, r.hasDay = d, true
 	return nil
@@ -59,7 +70,6 @@ func (r *resolved) resolveDay() *exception.Error {
 		r.drop(year)
 		n, _ := r.take(dayOfYear)
 		return r.yearDay(y, n)
-	case r.has(month) && r.has(alignedWeekday):
 	}
 	return nil
 }
@@ -87,7 +97,7 @@ func (r *resolved) resolveEra() *exception.Error {
 	case hasEra && e == 0:
 		return r.add(year, 1-yoe)
 	case hasEra:
-		return exception.New(dateTime, "Invalid value for era: %d", e)
+		return exception.New(exception.DateTime, "Invalid value for era: %d", e)
 	case r.strict && !hasYear:
 		r.put(yearOfEra, yoe)
 		return nil
@@ -103,6 +113,9 @@ func (r *resolved) yearMonthDay(y, m, d int64) *exception.Error {
 	}
 	if r.lenient {
 		first := plusMonths(y, 1, 1, m-1)
+		if y, _, _ := civil(first + d - 1); year.check(y) != nil {
+			return exception.New(exception.DateTime, "Invalid value for EpochDay (valid values -365243219162 - 365241780471): %d", first+d-1)
+		}
 		return r.setDay(first + d - 1)
 	}
 	if err := month.check(m); err != nil {
@@ -126,9 +139,9 @@ func exists(y, m, d int64) *exception.Error {
 	case d <= daysOfMonth(y, m):
 		return nil
 	case d == 29:
-		return exception.New(dateTime, "Invalid date 'February 29' as '%d' is not a leap year", y)
+		return exception.New(exception.DateTime, "Invalid date 'February 29' as '%d' is not a leap year", y)
 	}
-	return exception.New(dateTime, "Invalid date '%s %d'", upper(months[m-1]), d)
+	return exception.New(exception.DateTime, "Invalid date '%s %d'", upper(months[m-1]), d)
 }
 
 func upper(text string) string {
@@ -150,7 +163,7 @@ func (r *resolved) yearDay(y, n int64) *exception.Error {
 		return err
 	}
 	if n > daysOfYear(y) {
-		return exception.New(dateTime, "Invalid date 'DayOfYear 366' as '%d' is not a leap year", y)
+		return exception.New(exception.DateTime, "Invalid date 'DayOfYear 366' as '%d' is not a leap year", y)
 	}
 	return r.setDay(epochDay(y, 1, 1) + n - 1)
 }
@@ -163,6 +176,11 @@ func (r *resolved) resolveWeeks() *exception.Error {
 		}
 		if err := r.setDay(n - 40587); err != nil {
 			return err
+		}
+	}
+	for _, f := range [...]field{weekYear, week, weekOfMonth, localWeekday} {
+		if n, ok := r.get(f); ok && !fits(n) {
+			return exception.New(exception.Arithmetic, "integer overflow")
 		}
 	}
 	if n, ok := r.take(localWeekday); ok {
@@ -195,14 +213,14 @@ func (r *resolved) weekDate(years, weeks field) *exception.Error {
 	if err := years.check(y); err != nil {
 		return err
 	}
-	if weeks == isoWeek && r.strict && w > weeksOf(y) {
-		return exception.New(dateTime, "Invalid value for %s (valid values 1 - %d): %d", traits[weeks].name, weeksOf(y), w)
+	if weeks == isoWeek && r.strict && (w < 1 || w > weeksOf(y)) {
+		return exception.New(exception.DateTime, "Invalid value for %s (valid values 1 - %d): %d", traits[weeks].name, weeksOf(y), w)
 	}
 	if err := weeks.check(w); err != nil {
 		return err
 	}
-	if weeks == week && r.strict && w > weeksOf(y) {
-		return exception.New(dateTime, "Strict mode rejected resolved date as it is in a different week-based-year")
+	if weeks == week {
+		w = min(w, weeksOf(y))
 	}
 	return r.setDay(mondayOf(y, w) + n - 1)
 }
@@ -218,9 +236,9 @@ func (r *resolved) weekOfMonthDate() *exception.Error {
 		}
 	}
 	first := epochDay(y, m, 1)
-	d := first - first%1 + (w-weekInMonth(first))*7 + n - weekdayOf(first)
+	d := first + (w-weekInMonth(first))*7 + n - weekdayOf(first)
 	if dy, dm, _ := civil(d); r.strict && (dy != y || dm != m) {
-		return exception.New(dateTime, "Strict mode rejected resolved date as it is in a different month")
+		return exception.New(exception.DateTime, "Strict mode rejected resolved date as it is in a different month")
 	}
 	return r.setDay(d)
 }
@@ -255,7 +273,7 @@ func (r *resolved) crossCheck() *exception.Error {
 		value, ok := r.take(check.field)
 		if ok && value != check.value {
 			name := traits[check.field].name
-			return exception.New(dateTime, "Conflict found: Field %s %d differs from %s %d derived from %s", name, check.value, name, value, dayText(r.day))
+			return exception.New(exception.DateTime, "Conflict found: Field %s %d differs from %s %d derived from %s", name, check.value, name, value, dayText(r.day))
 		}
 	}
 	return nil

@@ -1,12 +1,20 @@
 package date
 
-import "github.com/reshelve/reshelve/exception"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reshelve/reshelve/exception"
+)
 
 // rfc3339Time reads the format rfc3339_lenient: uuuu, uuuu-MM, uuuu-MM-dd, and
 // with 'T', 't' or a blank HH:mm or HH:mm:ss, both with an offset; seconds may
 // have a fraction after a dot or a comma. Its failures have words of their own.
 func rfc3339Time(text string) (instant, *mishap) {
-	r := rfc{text: text}
+	r := rfc{text: text, original: text}
+	if utf8.RuneCountInString(text) < len(text) { // places are those of characters
+		r.text = strings.Map(func(c rune) rune { return min(c, 127) }, text)
+	}
 	t, err := r.instant()
 	if err != nil {
 		return instant{}, &mishap{words: err}
@@ -15,8 +23,8 @@ func rfc3339Time(text string) (instant, *mishap) {
 }
 
 type rfc struct {
-	text string
-	at   int
+	text, original string
+	at             int
 }
 
 func (r *rfc) fail(format string, args ...any) *exception.Error {
@@ -31,7 +39,7 @@ func (r *rfc) number(digits int) (value int64, err *exception.Error) {
 	for ; r.at < end; r.at++ {
 		c := r.text[r.at] - '0'
 		if c > 9 {
-			return 0, r.fail("Character %c is not a digit", r.text[r.at])
+			return 0, r.fail("Character %c is not a digit", []rune(r.original)[r.at])
 		}
 		value = value*10 + int64(c)
 	}
@@ -118,12 +126,10 @@ func (r *rfc) seconds() (s, n int64, err *exception.Error) {
 		return 0, 0, r.fail("Unexpected character at position %d", r.at)
 	}
 	r.at++
-	start, unit := r.at, int64(1e9)
+	start, unit, digits := r.at, int64(1e9), int32(0)
 	for ; r.at < len(r.text) && r.text[r.at]-'0' <= 9; r.at++ {
-		n, unit = n*10+int64(r.text[r.at]-'0'), unit/10
-		if r.at-start >= 9 {
-			n = 1 << 40 // no date: more digits than a nanosecond has
-		}
+		digits = digits*10 + int32(r.text[r.at]-'0') // and over, as the server's does
+		unit /= 10
 	}
 	switch {
 	case r.at == len(r.text):
@@ -131,7 +137,7 @@ func (r *rfc) seconds() (s, n int64, err *exception.Error) {
 	case r.at == start:
 		return 0, 0, r.fail("Must have at least 1 fraction digit")
 	}
-	return s, n * max(unit, 1), nil
+	return s, int64(digits) * max(unit, 1), nil
 }
 
 func (r *rfc) offset() (east int64, err *exception.Error) {
@@ -163,9 +169,9 @@ func (r *rfc) offset() (east int64, err *exception.Error) {
 	case c != '-' && c != '+':
 		return 0, r.fail("Invalid character starting at position %d", start)
 	case h > 18:
-		return 0, exception.New(dateTime, "Zone offset hours not in valid range: value %d is not in the range -18 to 18", signed(c, h))
+		return 0, exception.New(exception.DateTime, "Zone offset hours not in valid range: value %d is not in the range -18 to 18", signed(c, h))
 	case m > 59:
-		return 0, exception.New(dateTime, "Zone offset minutes not in valid range: value %d is not in the range -59 to 59", signed(c, m))
+		return 0, exception.New(exception.DateTime, "Zone offset minutes not in valid range: value %d is not in the range -59 to 59", signed(c, m))
 	case h == 18 && m > 0:
 		return 0, wide
 	}

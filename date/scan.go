@@ -81,7 +81,7 @@ func (s *scan) digit(at int) byte {
 	return s.text[at] - '0'
 }
 
-// put keeps a value that was read from start to end; two different values of
+// keep keeps a value that was read from start to end; two different values of
 // one field fail.
 func (s *scan) keep(f field, value int64, start, end int) int {
 	if old, ok := s.get(f); ok && old != value {
@@ -118,14 +118,7 @@ func (s *scan) number(e *element, at int) int {
 	if e.following > 0 {
 		count = min(count, max(e.min, count-e.following))
 	}
-	var value int64
-	for i := range count {
-		if digit := int64(s.text[start+i] - '0'); value > (1<<63-1-digit)/10 {
-			return s.tooLarge(e, start, count)
-		} else {
-			value = value*10 + digit
-		}
-	}
+	value, count := s.digitsValue(start, count, minus)
 	switch {
 	case minus && value == 0:
 		return failed(start - 1) // no minus zero
@@ -138,6 +131,9 @@ func (s *scan) number(e *element, at int) int {
 	}
 	if e.kind == yearOfCentury {
 		value += 2000
+		if e.field == weekYear && value == 2099 {
+			value = 1999 // the week year of 2000-01-01, where the century begins
+		}
 	}
 	return s.keep(e.field, value, start, start+count)
 }
@@ -150,13 +146,17 @@ func (s *scan) digits(at, limit int) (count int) {
 	return count
 }
 
-// tooLarge keeps as much of a number as fits: it leaves its last digit.
-func (s *scan) tooLarge(e *element, start, count int) int {
-	var value int64
-	for i := range count - 1 {
-		value = value*10 + int64(s.text[start+i]-'0')
+// digitsValue is the value of digits; if it does not fit, it is the value
+// without the last one. The least number is its own negative.
+func (s *scan) digitsValue(at, count int, minus bool) (value int64, taken int) {
+	for i := range count {
+		digit := int64(s.text[at+i] - '0')
+		if value > (long-digit)/10 && !(minus && value == long/10 && digit == long%10+1 && i == count-1) {
+			return value, i
+		}
+		value = value*10 + digit
 	}
-	return s.keep(e.field, value, start, start+count-1)
+	return value, count
 }
 
 func (s *scan) fraction(e *element, at int) int {
@@ -181,13 +181,11 @@ func (s *scan) fraction(e *element, at int) int {
 	return s.keep(e.field, value, start, start+count)
 }
 
+// name takes the longest name; of equal ones, the last.
 func (s *scan) name(e *element, at int) int {
-	if ambiguous(e.names) {
-		return s.number(&element{field: e.field, min: 1, max: anyDigits, sign: minusOnly}, at)
-	}
 	best := -1
 	for i, n := range e.names {
-		if s.match(at, n.text) && (best < 0 || len(n.text) > len(e.names[best].text)) {
+		if s.match(at, n.text) && (best < 0 || len(n.text) >= len(e.names[best].text)) {
 			best = i
 		}
 	}
@@ -211,11 +209,8 @@ func (s *scan) padded(e *element, at int) int {
 	s.text = whole[:end]
 	next := s.run(e.inner, start)
 	s.text = whole
-	if next < 0 {
-		return next
-	}
 	if next != end {
 		return failed(at + start)
 	}
-	return next
+	return end
 }

@@ -1,7 +1,5 @@
 package date
 
-import "slices"
-
 // A name is what a value of a field is called.
 type name struct {
 	text  string
@@ -14,6 +12,7 @@ var (
 	weekdays = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 	numbers  = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"}
 	halves   = []name{{"AM", 0}, {"PM", 1}}
+	initials = []name{{"a", 0}, {"p", 1}}
 )
 
 // namesOf are the names of a field in the root locale, as the server has them:
@@ -46,16 +45,4 @@ func list(full, narrow []string, letters int) (names []name) {
 		names = append(names, name{text, int64(i + 1)})
 	}
 	return names
-}
-
-// ambiguous tells whether two values have one name: then a number is read.
-func ambiguous(names []name) bool {
-	seen := make([]string, 0, len(names))
-	for _, n := range names {
-		if slices.Contains(seen, n.text) {
-			return true
-		}
-		seen = append(seen, n.text)
-	}
-	return false
 }

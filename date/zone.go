@@ -1,7 +1,6 @@
 package date
 
 import (
-	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/exception"
@@ -15,7 +14,7 @@ type zone struct {
 
 const widest = 18 * 3600
 
-var wide = exception.New(dateTime, "Zone offset not in valid range: -18:00 to +18:00")
+var wide = exception.New(exception.DateTime, "Zone offset not in valid range: -18:00 to +18:00")
 
 // offset reads the forms of offsetElement.
 func (s *scan) offset(e *element, at int) int {
@@ -41,16 +40,17 @@ func (s *scan) offset(e *element, at int) int {
 			break
 		}
 		value, end := s.part(next, colons && i > 0)
-		if end < 0 && needed {
+		switch absent := end < 0 || value > 59; {
+		case absent && needed:
 			return failed(at)
+		case !absent:
+			parts[i], next = value, end
+			continue
 		}
-		if end < 0 {
-			break
-		}
-		parts[i], next = value, end
+		break
 	}
-	if parts[0] > 23 || parts[1] > 59 || parts[2] > 59 {
-		s.overflow = exception.New(dateTime, "Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")
+	if parts[0] > 23 {
+		s.overflow = exception.New(exception.DateTime, "Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")
 		return failed(at)
 	}
 	return s.keep(offset, sign*(parts[0]*3600+parts[1]*60+parts[2]), at, next)
@@ -67,7 +67,7 @@ func (s *scan) part(at int, colon bool) (value int64, end int) {
 	if s.digit(at) > 9 || s.digit(at+1) > 9 {
 		return 0, -1
 	}
-	return int64(s.digit(at))*10 + int64(s.digit(at+1)), at + 2
+	return twoDigits(s.text, at), at + 2
 }
 
 // colonOffset is what follows the name of a zone: +hh:mm, and :ss if need be.
@@ -116,9 +116,11 @@ func (s *scan) zoneOffset(start, at int) int {
 		return s.keepZone(zone{}, at)
 	}
 	east := inner.value[offset]
-	if east > widest || east < -widest {
-		s.overflow = wide
+	switch far := east > widest || east < -widest; {
+	case far && at == start:
 		return failed(start)
+	case far:
+		return s.keepZone(zone{}, at)
 	}
 	return s.keepZone(zone{east: east}, end)
 }
@@ -186,20 +188,4 @@ func (z zone) eastAt(seconds int64) int64 {
 	}
 	_, east := time.Unix(seconds, 0).In(z.location).Zone()
 	return int64(east)
-}
-
-// zoneOf reads the names of zones that need no table: Z, UTC, +01:00, GMT+1.
-func zoneOf(text string) (zone, bool) {
-	s := scan{text: text}
-	if end := s.zoneID(0); end == len(text) {
-		return s.zone, true
-	}
-	for _, style := range []int{2, 4} { // +0100, +01
-		s = scan{text: text}
-		e := offsetElement('X', style)
-		if strings.Count(text, ":") == 0 && s.offset(&e, 0) == len(text) {
-			return zone{east: s.value[offset]}, true
-		}
-	}
-	return zone{}, false
 }
