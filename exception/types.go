@@ -57,6 +57,8 @@ const (
 	Validation              Type = "validation_exception"
 	VersionConflict         Type = "version_conflict_engine_exception"
 	XContentParse           Type = "x_content_parse_exception"
+	RepositoryMissing       Type = "repository_missing_exception"
+	UnsupportedOperation    Type = "unsupported_operation_exception"
 	Unknown                 Type = "exception"
 )
 
@@ -120,6 +122,8 @@ var Types = []Row{
 	{Validation, 400, fault.Refused, true},
 	{VersionConflict, 409, fault.Conflict, false},
 	{XContentParse, 400, fault.Refused, true},
+	{RepositoryMissing, 404, fault.NotFound, false},
+	{UnsupportedOperation, 500, fault.Refused, true},
 	{Unknown, 500, fault.Bug, false},
 }
 
