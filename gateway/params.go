@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -68,35 +69,35 @@ func (c *call) checkParams() error {
 	if len(unknown) == 0 {
 		return nil
 	}
+	return unrecognized(c.r.URL.Path, "parameter", unknown, slices.AppendSeq(slices.Clone(commonParams), maps.Keys(c.endpoint.known)))
+}
+
+// unrecognized refuses words of a request that are not among the known ones, and
+// proposes those that are like them.
+func unrecognized(path, what string, unknown, known []string) error {
 	slices.Sort(unknown)
 	var reason strings.Builder
-	reason.WriteString("request [" + c.r.URL.Path + "] contains unrecognized parameter")
+	reason.WriteString("request [" + path + "] contains unrecognized " + what)
 	if len(unknown) > 1 {
 		reason.WriteByte('s')
 	}
 	for i, name := range unknown {
-		reason.WriteString([]string{": ", ", "}[min(i, 1)] + "[" + name + "]" + c.didYouMean(name))
+		reason.WriteString([]string{": ", ", "}[min(i, 1)] + "[" + name + "]" + didYouMean(name, known))
 	}
 	return exception.New(exception.IllegalArgument, "%s", reason.String())
 }
 
-// didYouMean proposes the known parameters that are like the unknown one.
-func (c *call) didYouMean(unknown string) string {
+// didYouMean proposes the known words that are like the unknown one.
+func didYouMean(unknown string, known []string) string {
 	type likeness struct {
 		name string
 		far  float64 // edits per letter
 	}
 	var like []likeness
-	consider := func(name string) {
+	for _, name := range known {
 		if far := float64(edits(unknown, name)) / float64(max(len(unknown), len(name))); far < 0.5 {
 			like = append(like, likeness{name, far})
 		}
-	}
-	for name := range c.endpoint.known {
-		consider(name)
-	}
-	for _, name := range commonParams {
-		consider(name)
 	}
 	slices.SortFunc(like, func(a, b likeness) int {
 		if a.far != b.far {

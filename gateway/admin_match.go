@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/reshelve/reshelve/catalog"
+)
+
+// isPattern reports whether a name is meant as a pattern.
+func isPattern(name string) bool { return strings.Contains(name, "*") }
+
+// matchesAny reports whether one of some patterns means name.
+func matchesAny(patterns []string, name string) bool {
+	for _, pattern := range patterns {
+		if catalog.Match(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// chosen reports whether a list of names and patterns means name: the list is
+// read from left to right, and after its first pattern a leading "-" takes away.
+func chosen(list []string, name string) bool {
+	if len(list) == 0 {
+		return true
+	}
+	found, wild := false, false
+	for _, entry := range list {
+		wild = wild || isPattern(entry) || entry == "_all"
+		switch {
+		case wild && strings.HasPrefix(entry, "-"):
+			found = found && !(catalog.Match(entry[1:], name) || entry == "-_all")
+		case entry == "_all" || catalog.Match(entry, name):
+			found = true
+		}
+	}
+	return found
+}
