@@ -142,6 +142,9 @@ func (r run) start(temporary bool) (*Server, error) {
 	return server, nil
 }
 
+// PID is the server's process, and the number of its process group.
+func (s *Server) PID() int { return s.command.Process.Pid }
+
 func (s *Server) waitHealthy(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -1,0 +1,28 @@
+// Command store measures the document store beside a real OpenSearch server, in
+// turn on this machine, and prints the table of the README as Markdown.
+//
+//	go run ./bench/store                # 200,000 documents in each
+//	go run ./bench/store -documents 20000 -seconds 2   # a quick try
+//	go run ./bench/store -curve 10000,1000000          # this store alone, by size
+//
+// Terms: a peer is one of the two servers; a phase is one thing that is measured
+// in both, in rounds that take turns. Documents have 1 KB and 13 fields, from a
+// seed. Acknowledged means that the answer to a bulk request of 1,000 documents
+// has come; both servers sync each request before that.
+//
+//	load ──▶ acknowledged/s ──▶ gets: p50, p99, CPU ──▶ killed, started again: first answer ──▶ idle: memory
+//
+// Invariants:
+//
+//  1. Both peers get the same requests from the same client, never at the same
+//     time, and change places from round to round.
+//  2. Every answer is checked: a bulk answer says "errors":false, a get holds the
+//     source that was sent. Something else ends the run.
+//  3. CPU time and memory are the kernel's account of the server's process. Memory
+//     is its anonymous part and its resident whole, after the servers were idle.
+//  4. The client writes prepared requests on kept connections and reads no more of an
+//     answer than it checks, so that little of the time is its own.
+//
+// Absent on purpose: searches, which come later, and any tuning of either peer
+// but the heap of Java, which is 1 GB.
+package main

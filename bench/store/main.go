@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		progress("bench: %v", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run.
+type bench struct {
+	documents int
+	rounds    int
+	long      time.Duration
+	peers     []*peer
+	results   map[*peer]*result
+}
+
+// result is what was measured of one peer; each slice has a value a round.
+type result struct {
+	ack1, ack4 []float64
+	get1, get8 []got
+	first      []time.Duration
+	resident   int64
+	anonymous  int64
+	loaded     int64 // anonymous, idle after the load
+}
+
+func run(ctx context.Context) error {
+	documents := flag.Int("documents", 200_000, "documents in each server")
+	seconds := flag.Int("seconds", 5, "how long gets are measured, a round")
+	rounds := flag.Int("rounds", 3, "rounds of gets and starts; medians are printed")
+	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "reshelve-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // OpenSearch runs as another user
+		return err
+	}
+	binary := filepath.Join(dir, "reshelve")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/reshelve/reshelve/cmd/reshelve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	long := time.Duration(*seconds) * time.Second
+	if *curve != "" {
+		return printCurve(ctx, binary, dir, *curve, *rounds, long)
+	}
+	b := &bench{documents: *documents, rounds: *rounds, long: long, results: map[*peer]*result{}}
+	for _, p := range []*peer{reshelve(binary, filepath.Join(dir, "ours")), openSearch("2.19.0", filepath.Join(dir, "theirs"))} {
+		if err := os.MkdirAll(p.dir, 0o755); err != nil {
+			return err
+		}
+		b.peers, b.results[p] = append(b.peers, p), &result{}
+	}
+	if err := b.measure(ctx); err != nil {
+		return err
+	}
+	fmt.Print(b.report())
+	return nil
+}
+
+// measure runs all phases. Both peers are up all the time but when they are
+// killed; only one is asked at a time.
+func (b *bench) measure(ctx context.Context) error {
+	for _, p := range b.peers {
+		if _, err := p.start(ctx, "/"); err != nil {
+			return err
+		}
+		defer func() { p.stop() }()
+		if err := create(p); err != nil {
+			return err
+		}
+	}
+	phases := []func(context.Context, *peer, *result, int) error{b.loadPhase, b.getPhase, b.startPhase}
+	for number, phase := range phases {
+		for round := range b.rounds {
+			if number == 0 && round > 0 {
+				break // the load is taken in slices, all in one round
+			}
+			for i := range b.peers {
+				p := b.peers[(i+round)%len(b.peers)]
+				if err := phase(ctx, p, b.results[p], round); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, p := range b.peers {
+		if err := settle(ctx, p, time.Minute); err != nil {
+			return err
+		}
+		r := b.results[p]
+		var err error
+		if r.resident, r.anonymous, err = p.memory(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadPhase loads everything in eight slices, by one and by four clients in turn.
+func (b *bench) loadPhase(ctx context.Context, p *peer, r *result, _ int) error {
+	const slices = 8
+	for i := range slices {
+		clients, into := 1, &r.ack1
+		if i%2 == 1 {
+			clients, into = 4, &r.ack4
+		}
+		rate, err := load(p, b.documents*i/slices, b.documents*(i+1)/slices, clients)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, rate)
+		progress("%s: %d clients, %.0f documents/s", p.name, clients, rate)
+	}
+	if err := settle(ctx, p, time.Minute); err != nil {
+		return err
+	}
+	_, anonymous, err := p.memory()
+	r.loaded = anonymous
+	return err
+}
+
+func (b *bench) getPhase(ctx context.Context, p *peer, r *result, _ int) error {
+	for clients, into := range map[int]*[]got{1: &r.get1, 8: &r.get8} {
+		g, err := get(p, b.documents, clients, b.long)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, g)
+		progress("%s: %d clients, get p50 %v, p99 %v, %.0f/s, CPU %v", p.name, clients, g.p50, g.p99, g.perSecond, g.cpu)
+	}
+	return settle(ctx, p, 20*time.Second)
+}
+
+func (b *bench) startPhase(ctx context.Context, p *peer, r *result, _ int) error {
+	p.kill()
+	took, err := p.start(ctx, "/"+index+"/_doc/"+strconv.Itoa(b.documents-1))
+	r.first = append(r.first, took)
+	progress("%s: killed, first answer after %v", p.name, took)
+	return err
+}
+
+// printCurve measures this store by size.
+func printCurve(ctx context.Context, binary, dir, sizes string, rounds int, long time.Duration) error {
+	fmt.Println("| documents | acknowledged/s | get p50, 8 clients | get p99 | first answer | anonymous, idle | on disk |")
+	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|")
+	for text := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		p := reshelve(binary, filepath.Join(dir, text))
+		b := &bench{documents: n, rounds: rounds, long: long, peers: []*peer{p}, results: map[*peer]*result{p: {}}}
+		if err := os.MkdirAll(p.dir, 0o755); err != nil {
+			return err
+		}
+		if err := b.measure(ctx); err != nil {
+			return err
+		}
+		r := b.results[p]
+		fmt.Printf("| %d | %.0f | %v | %v | %v | %.1f MiB | %.2f GB |\n", n, median(r.ack4), p50(r.get8), p99(r.get8),
+			median(r.first).Round(time.Millisecond), mib(r.anonymous), float64(diskUsage(p.dir))/1e9)
+		if err := os.RemoveAll(p.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func diskUsage(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+func median[T float64 | time.Duration](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
