@@ -53,7 +53,7 @@ func open(ctx context.Context, dir string, remembered int) (*Store, error) {
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	if err := inspect(path); err != nil {
+	if err := errors.Join(inspect(path), syncFolder(dir)); err != nil { // who made it may have been killed before
 		return nil, unusable(path, err)
 	}
 	var db *bolt.DB
@@ -89,7 +89,7 @@ func options(readOnly bool) *bolt.Options {
 // create makes an empty store under another name and links it to its own, so that
 // it is there as a whole or not, and never takes the place of another.
 func create(dir, path string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return err
 	}
 	file, err := os.CreateTemp(dir, fileName+".new-*")
@@ -126,7 +126,25 @@ func create(dir, path string) error {
 			return err
 		} // else another process was faster
 	}
-	return syncFolder(dir)
+	return nil
+}
+
+// makeFolder makes a folder and those that it lies in, durably.
+func makeFolder(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil // if it is a file, what follows says so
+	case errors.Is(err, fs.ErrNotExist):
+		if err := makeFolder(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
 }
 
 // sweep removes what creations left that were killed. One that is still at it finds
