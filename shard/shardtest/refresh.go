@@ -2,6 +2,7 @@ package shardtest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -66,28 +67,37 @@ func shownAfterReopen(t *testing.T, c Case) {
 	k.shows(1, 2)
 }
 
+// awaitWakes has several wait for each of many refreshes: each tells that it is about
+// to wait before the write that it waits for is made.
 func awaitWakes(t *testing.T, c Case) {
 	k := begin(t, c)
 	k.must(k.shard.AwaitRefresh(k.ctx, -1))
+	const rounds, waiters = 100, 3
 	var waiting sync.WaitGroup
-	for seqNo := range int64(3) {
-		for range 3 {
-			waiting.Go(func() {
+	ready := make(chan struct{})
+	for range waiters {
+		waiting.Go(func() {
+			for seqNo := range int64(rounds) {
+				ready <- struct{}{}
 				if err := k.shard.AwaitRefresh(k.ctx, seqNo); err != nil {
 					t.Error(err)
 				}
 				if s := k.shard.Stats(); s.Refreshed < seqNo {
 					t.Errorf("woken for %d, refreshed is %d", seqNo, s.Refreshed)
 				}
-			})
-		}
+			}
+		})
 	}
-	for range 3 {
+	for range rounds {
+		for range waiters {
+			<-ready
+		}
+		runtime.Gosched() // so that they wait, mostly
 		k.write(indexed("a", `{}`))
 		k.refresh()
 	}
 	waiting.Wait()
-	k.must(k.shard.AwaitRefresh(k.ctx, 2))
+	k.must(k.shard.AwaitRefresh(k.ctx, rounds-1))
 	k.must(k.shard.AwaitRefresh(k.ctx, 0))
 }
 
