@@ -67,6 +67,12 @@ type Creation struct {
 	Aliases  map[string]Alias
 }
 
+// Created answers the creation of an index.
+type Created struct {
+	Index              string
+	ShardsAcknowledged bool
+}
+
 // Options say what an expression's absent, closed and hidden names mean.
 type Options struct {
 	IgnoreUnavailable bool // absent and closed names are left out

@@ -126,3 +126,16 @@ func (n *node) strings() []string {
 	}
 	return list
 }
+
+// requireFields reads a body that must be there and whose members are read by name:
+// broken JSON is told as part of the object.
+func requireFields(name string, body []byte) (*node, error) {
+	n, err := parseBody(body)
+	if err != nil {
+		return nil, exception.New(exception.XContentParse, "[1:1] [%s] failed to parse object", name).CausedBy(exception.From(err))
+	}
+	if n == nil {
+		return nil, bodyRequired()
+	}
+	return n, nil
+}

@@ -1,0 +1,193 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// clusterKnown are the settings of the cluster that do something here.
+var clusterKnown = map[string]check{
+	"action.auto_create_index":         func(_, value string) *exception.Error { _, err := parseAutoCreate(value); return err },
+	"action.destructive_requires_name": boolean,
+	"cluster.max_shards_per_node":      integer(1, 1<<31-1),
+}
+
+// clusterIdle are prefixes of settings that are taken and shown, and do nothing: they say
+// how many servers share work, which one process does not.
+var clusterIdle = []string{
+	"cluster.routing.", "cluster.info.", "cluster.service.", "cluster.indices.", "cluster.no_cluster_manager_block",
+	"cluster.persistent_tasks.", "cluster.remote.", "cluster.default_number_of_replicas", "indices.recovery.", "indices.breaker.",
+	"indices.mapping.dynamic_timeout", "indices.id_field_data.", "search.default_search_timeout", "search.max_buckets",
+	"search.max_open_scroll_context", "search.default_keep_alive", "search.max_keep_alive", "search.low_level_cancellation", "logger.", "script.",
+	"snapshot.max_concurrent_operations", "ingest.", "network.breaker.", "transport.tracer.", "http.tracer.", "gateway.slow_write_logging_threshold",
+	"discovery.", "metadata.",
+}
+
+// clusterFixed are settings that only a start may set.
+var clusterFixed = []string{"node.", "cluster.name", "path.", "http.port", "http.host", "network.host", "transport.port", "discovery.type", "bootstrap."}
+
+// WithCluster is the catalog with settings of the cluster changed by a body
+// {"persistent":{…},"transient":{…}}, and the server's answer.
+func (c Catalog) WithCluster(body []byte) (Catalog, []byte, error) {
+	n, err := requireObject(body)
+	if err != nil {
+		return c, nil, err
+	}
+	next := c
+	next.Settings = map[string]map[string]string{}
+	answer := `{"acknowledged":true`
+	changed := false
+	var refused error
+	for _, kind := range []string{"persistent", "transient"} {
+		var all edits
+		if section := n.get(kind); section != nil && !section.isObject() {
+			return c, nil, notMap(section)
+		} else if section != nil {
+			flattenInto(&all, "", section)
+		}
+		changed = changed || len(all) > 0
+		slices.SortFunc(all, func(a, b edit) int { return strings.Compare(a.name, b.name) })
+		if err := all.checkCluster(kind); err != nil {
+			refused = err // the server looks at the transient ones first
+		}
+		next.Settings[kind] = all.onto(c.clusterSettings(kind))
+		maps.DeleteFunc(next.Settings[kind], func(name, _ string) bool { return all.resets(name) })
+		answer += `,"` + kind + `":` + string(RenderSettings(all.values(), false))
+	}
+	switch {
+	case !changed:
+		return c, nil, actionInvalid("no settings to update")
+	case refused != nil:
+		return c, nil, refused
+	}
+	return next, []byte(answer + "}"), nil
+}
+
+func (c Catalog) clusterSettings(kind string) map[string]string {
+	if c.Settings[kind] == nil {
+		return map[string]string{}
+	}
+	return c.Settings[kind]
+}
+
+// resets reports whether a pattern among the edits resets the setting.
+func (all edits) resets(name string) bool {
+	return slices.ContainsFunc(all, func(e edit) bool { return e.reset && isPattern(e.name) && Match(e.name, name) })
+}
+
+func hasPrefix(prefixes []string, name string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func (all edits) checkCluster(kind string) error {
+	for _, e := range all {
+		check, known := clusterKnown[e.name]
+		switch {
+		case known && !e.reset:
+			if err := check(e.name, printed(e.value)); err != nil {
+				return err
+			}
+		case known, isPattern(e.name) && e.reset:
+		case hasPrefix(clusterFixed, e.name):
+			return illegal("%s setting [%s], not dynamically updateable", kind, e.name)
+		case !hasPrefix(clusterIdle, e.name):
+			return illegal("%s setting [%s], not recognized", kind, e.name)
+		}
+	}
+	return nil
+}
+
+// cluster is a setting of the cluster; transient ones count before persistent ones.
+func (c Catalog) cluster(name, fallback string) string {
+	for _, kind := range []string{"transient", "persistent"} {
+		if value, ok := c.Settings[kind][name]; ok {
+			return value
+		}
+	}
+	return fallback
+}
+
+// autoCreate is the setting action.auto_create_index.
+type autoCreate struct {
+	never bool
+	rules []autoRule // nil: every name
+}
+
+type autoRule struct {
+	pattern string
+	allow   bool
+}
+
+func parseAutoCreate(value string) (autoCreate, *exception.Error) {
+	if value == "true" || value == "false" {
+		return autoCreate{never: value == "false"}, nil
+	}
+	var a autoCreate
+	for _, part := range strings.Split(value, ",") {
+		part = strings.TrimSpace(part)
+		pattern, minus := strings.CutPrefix(part, "-")
+		if !minus {
+			pattern = strings.TrimPrefix(part, "+")
+		}
+		switch {
+		case part == "":
+			return a, illegal("Can't parse [%s] for setting [action.auto_create_index] must be either [true, false, or a comma separated list of index patterns]", value)
+		case pattern == "":
+			return a, illegal("Can't parse [%s] for setting [action.auto_create_index] must contain an index name after [%s]", value, part)
+		}
+		a.rules = append(a.rules, autoRule{pattern, !minus})
+	}
+	return a, nil
+}
+
+// AutoCreate refuses to make an index because a write names it, when the cluster's
+// settings say so.
+func (c Catalog) AutoCreate(index string) error {
+	setting := c.cluster("action.auto_create_index", "true")
+	refused := func(why string) error {
+		return exception.New(exception.IndexNotFound, "no such index [%s] and %s", index, why).With("index", index).With("index_uuid", "_na_")
+	}
+	a, _ := parseAutoCreate(printed(setting)) // checked when it was set
+	if a.never {
+		return refused("[action.auto_create_index] is [false]")
+	}
+	for _, rule := range a.rules {
+		if !Match(rule.pattern, index) {
+			continue
+		}
+		if rule.allow {
+			return nil
+		}
+		return refused("[action.auto_create_index] contains [-" + rule.pattern + "] which forbids automatic creation of the index")
+	}
+	if len(a.rules) > 0 {
+		return refused("[action.auto_create_index] ([" + setting + "]) doesn't match")
+	}
+	return nil
+}
+
+// CheckDestructive refuses patterns in a request that removes or closes, when the
+// cluster's settings say so.
+func (c Catalog) CheckDestructive(names []string) error {
+	if c.cluster("action.destructive_requires_name", "false") != "true" {
+		return nil
+	}
+	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return name == "_all" || isPattern(name) }) {
+		return illegal("Wildcard expressions or all indices are not allowed")
+	}
+	return nil
+}
+
+// CheckShards refuses more shards than one node may have; have are those of all open
+// indices, asked are those of new ones, each with replicas.
+func (c Catalog) CheckShards(have, asked int) error {
+	most, err := strconv.Atoi(c.cluster("cluster.max_shards_per_node", "1000"))
+	if err != nil || have+asked <= most {
+		return nil
+	}
+	return exception.New(exception.Validation, "Validation Failed: 1: this action would add [%d] total shards, but this cluster currently has [%d]/[%d] maximum shards open;", asked, have, most)
+}
