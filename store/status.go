@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"maps"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/mapping"
+)
+
+// Catalog is every name, as it was last read.
+func (s *Store) Catalog() catalog.Catalog { return s.view.Load().catalog }
+
+// Mapping is the mapping of an index; false when there is no such index.
+func (s *Store) Mapping(name string) (*mapping.Mapping, bool) {
+	idx := s.view.Load().indices[name]
+	if idx == nil {
+		return nil, false
+	}
+	return idx.mapping, true
+}
+
+// Resolve are the names of the indices that an expression means, sorted.
+func (s *Store) Resolve(_ context.Context, e catalog.Expression) ([]string, error) {
+	return s.view.Load().catalog.Resolve(e, s.options.Clock().UnixMilli())
+}
+
+// Status tells what the indices of an expression are, and how they are now, by name.
+func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Status, error) {
+	names, err := s.Resolve(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	v := s.view.Load()
+	var all []catalog.Status
+	for _, name := range names {
+		if idx := v.indices[name]; idx != nil {
+			all = append(all, idx.status(ctx, v.catalog))
+		}
+	}
+	return all, nil
+}
+
+func (idx *index) status(ctx context.Context, names catalog.Catalog) catalog.Status {
+	status := catalog.Status{Index: idx.record, Entry: idx.entry, Aliases: map[string]catalog.Alias{}}
+	for alias, members := range names.Aliases {
+		if properties, ok := members[idx.record.Name]; ok {
+			status.Aliases[alias] = properties
+		}
+	}
+	status.Settings = maps.Clone(idx.record.Settings)
+	for _, row := range idx.placement.Shards {
+		told := catalog.ShardStatus{Number: row.Number, Range: row.Range, Epoch: row.Epoch, Term: row.Term, Node: row.Node, SeqNo: -1}
+		sh := idx.shards[row.Number]
+		if sh == nil {
+			status.Shards = append(status.Shards, told)
+			continue
+		}
+		counts := sh.Stats()
+		told.Docs, told.Tombstones, told.Bytes = counts.Docs, counts.Tombstones, counts.Bytes
+		told.SeqNo, told.Synced, told.Refreshed = counts.SeqNo, counts.Synced, counts.Refreshed
+		told.Indexed, told.Deleted, told.Gets, told.Refreshes = counts.Ops.Index, counts.Ops.Delete, counts.Ops.Get, counts.Ops.Refresh
+		if reader, err := sh.Acquire(ctx, row.Epoch); err == nil { // without one, searches see nothing
+			told.Searchable = reader.Docs()
+			_ = reader.Close()
+		}
+		status.Shards = append(status.Shards, told)
+	}
+	return status
+}
