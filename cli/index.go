@@ -42,7 +42,7 @@ func (p *program) indexLs(at *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.answer(listing, func(w io.Writer) { printIndices(w, listing) })
+		return p.answer(listing, func(w io.Writer) { printIndexListing(w, listing) })
 	})
 	return cmd
 }
@@ -55,7 +55,7 @@ func first(args []string) string {
 	return args[0]
 }
 
-func printIndices(w io.Writer, listing *control.IndexListing) {
+func printIndexListing(w io.Writer, listing *control.IndexListing) {
 	if len(listing.Indices) == 0 {
 		fmt.Fprintln(w, "there are no indices")
 		return
