@@ -48,7 +48,8 @@ unit: ## unit tests, scripts, the map, the README's commands
 
 .PHONY: race
 race: ## the packages that start goroutines, under the race detector
-	CGO_ENABLED=1 go test -race -short -timeout 20m ./blob/... ./snapshot/... ./control/... ./cli/...
+	CGO_ENABLED=1 go test -race -short -timeout 20m ./blob/... ./snapshot/... ./control/... ./cli/... \
+		./coord/... ./shard/... ./store/... ./gateway/...
 
 .PHONY: e2e
 e2e: ## read repositories through emulators of S3, Google Cloud Storage and Azure
@@ -65,6 +66,10 @@ fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)
 .PHONY: bench
 bench: ## the README's table: this reader beside Lucene's own, in one run
 	go run ./bench
+
+.PHONY: bench-store
+bench-store: ## the README's table of the store: beside OpenSearch, in one run
+	go run ./bench/store
 
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers
