@@ -1,11 +1,279 @@
 package mapping
 
+import (
+	"github.com/reshelve/reshelve/exception"
+	json "github.com/reshelve/reshelve/token"
+)
+
 // Document takes a source apart: it checks every value by the type of its field
 // and hands it to sink (nil: only check). id is told in errors. additions is the
-// update that dynamic mapping asks for, to be given to Merge, or nil; the values
-// of fields that are only in the additions are not handed out: take the document
-// apart again with the merged mapping. Errors are exceptions; what sink received
-// before one is void.
+// update that dynamic mapping asks for, to be given to Merge, or nil; when there
+// are some, what sink received is void: take the document apart again with the
+// merged mapping. It is void too after an error. Errors are exceptions.
 func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (additions []byte, err error) {
-	return nil, nil
+	w := walk{m: m, limits: &l, id: id, sink: sink}
+	if err := w.document(source); err != nil {
+		return nil, failed(err)
+	}
+	if w.conflict != nil {
+		return nil, w.conflict
+	}
+	if w.additions == nil {
+		return nil, nil
+	}
+	first := true
+	additions = w.additions.appendProperties([]byte{'{'}, &first)
+	return append(additions, '}'), nil
+}
+
+// walk is one source being taken apart.
+type walk struct {
+	m      *Mapping
+	limits *Limits
+	id     string
+	sink   Sink // nil when nobody wants values, or once there are additions
+	r      json.Reader
+
+	depth  int // of objects that are open
+	arrays int // that are open
+	nested int // nested objects so far
+	stamps int // values of the data stream's timestamp
+
+	additions *Field // the root of what dynamic mapping adds; nil: nothing
+	conflict  error  // of two additions to one path; the first by name
+	conflicts string // its path
+
+	preview any    // the value that could not be read, where it is not the token's
+	scratch []byte // for readers of values
+}
+
+func (w *walk) document(source []byte) error {
+	if len(source) == 0 {
+		return exception.New(exception.MapperParsing, "failed to parse, document is empty")
+	}
+	if !startsObject(source) {
+		return exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes")
+	}
+	w.r.Reset(source)
+	if _, err := w.r.Next(); err != nil {
+		return err
+	}
+	var err error
+	if w.m.root.disabled {
+		_, err = w.r.Whole(json.Object)
+	} else {
+		err = w.fields(w.m.root)
+	}
+	if err != nil {
+		return err
+	}
+	kind, err := w.r.Next()
+	if err == nil && kind != json.End {
+		err = exception.New(exception.IllegalArgument, "Malformed content, found extra data after parsing: %s", kind)
+	}
+	if err == nil {
+		err = w.checkTimestamp()
+	}
+	return err
+}
+
+// failed is the error as the server tells it: what is not of a field's type is a
+// failure to parse the document.
+func failed(err error) error {
+	e := exception.From(err)
+	if e.Type == exception.MapperParsing || e.Type == exception.StrictDynamicMapping {
+		return e
+	}
+	return exception.New(exception.MapperParsing, "failed to parse").CausedBy(e)
+}
+
+// checkTimestamp holds a data stream's documents to their one timestamp.
+func (w *walk) checkTimestamp() error {
+	path := w.m.Timestamp()
+	if path == "" || w.stamps == 1 {
+		return nil
+	}
+	return exception.New(exception.IllegalArgument, "documents must contain a single-valued timestamp field '%s' of date type", path)
+}
+
+// fields reads the rest of an object of the source into the object o.
+func (w *walk) fields(o *Field) error {
+	if w.depth++; w.depth > w.limits.Depth {
+		return exception.New(exception.OpenSearchParse, "The depth of the field has exceeded the allowed limit of [%d]."+
+			" This limit can be set by changing the [index.mapping.depth.limit] index level setting.", w.limits.Depth)
+	}
+	for {
+		kind, err := w.r.Next()
+		if err != nil {
+			return err
+		}
+		if kind == json.ObjectEnd {
+			w.depth--
+			return nil
+		}
+		name := w.r.Text() // a key stays valid
+		if kind, err = w.r.Next(); err != nil {
+			return err
+		}
+		if f := o.children[string(name)]; f != nil {
+			err = w.value(f, kind)
+		} else {
+			err = w.unknown(o, string(name), kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// value reads the value that begins with a token of this kind into f.
+func (w *walk) value(f *Field, kind json.Kind) error {
+	switch {
+	case f.disabled:
+		_, err := w.r.Whole(kind)
+		return err
+	case kind == json.Array && !f.kind.whole:
+		return w.array(func(kind json.Kind) error { return w.value(f, kind) })
+	case f.IsObject():
+		return w.object(f, kind)
+	case f.kind == aliasType:
+		return exception.New(exception.IllegalArgument, "Cannot write to a field alias [%s].", f.path)
+	}
+	t, err := w.token(kind)
+	if err != nil {
+		return err
+	}
+	if err := w.leaf(f, t); err != nil {
+		return err
+	}
+	for _, path := range f.copyTo {
+		if err := w.copy(path, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// array reads the rest of an array, element by element.
+func (w *walk) array(element func(kind json.Kind) error) error {
+	if w.arrays++; w.arrays > w.limits.Depth {
+		return exception.New(exception.OpenSearchParse, "The depth of the nested array field has exceeded the allowed limit of [%d]."+
+			" This limit can be set by changing the [index.mapping.depth.limit] index level setting.", w.limits.Depth)
+	}
+	for {
+		kind, err := w.r.Next()
+		if err != nil {
+			return err
+		}
+		if kind == json.ArrayEnd {
+			w.arrays--
+			return nil
+		}
+		if err := element(kind); err != nil {
+			return err
+		}
+	}
+}
+
+// object reads a value into an object of the mapping.
+func (w *walk) object(f *Field, kind json.Kind) error {
+	switch {
+	case kind == json.Null:
+		return nil
+	case kind != json.Object:
+		return exception.New(exception.MapperParsing, "object mapping for [%s] tried to parse field [%s] as object, but found a concrete value", f.path, f.name)
+	case f.kind != nestedType:
+		return w.fields(f)
+	}
+	if w.nested++; w.nested > w.limits.NestedObjects {
+		return exception.New(exception.MapperParsing, "The number of nested documents has exceeded the allowed limit of [%d]."+
+			" This limit can be set by changing the [index.mapping.nested_objects.limit] index level setting.", w.limits.NestedObjects)
+	}
+	if w.sink != nil {
+		w.sink.Begin(f)
+	}
+	err := w.fields(f)
+	if w.sink != nil {
+		w.sink.End(f)
+	}
+	return err
+}
+
+// token is the whole value that begins with a token of this kind.
+func (w *walk) token(kind json.Kind) (token, error) {
+	if kind == json.Object || kind == json.Array {
+		whole, err := w.r.Whole(kind)
+		return token{kind, whole}, err
+	}
+	return token{kind, w.r.Text()}, nil
+}
+
+// leaf gives a value to a field and its multi-fields.
+func (w *walk) leaf(f *Field, t token) error {
+	w.preview = nil
+	if err := f.kind.read(w, f, t); err != nil {
+		return w.unreadable(f, t, err)
+	}
+	for _, multi := range f.multi {
+		if err := w.leaf(multi, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable tells which field could not take which value.
+func (w *walk) unreadable(f *Field, t token, err error) error {
+	preview := w.preview
+	if preview == nil {
+		preview = t.tree()
+	}
+	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Preview of field's value: '%s'",
+		f.path, f.kind.name, w.id, javaText(preview)).CausedBy(exception.From(err))
+}
+
+// emit hands a value out.
+func (w *walk) emit(f *Field, v Value) {
+	if f.format != nil && f.path == w.m.stamp {
+		w.stamps++
+	}
+	if w.sink != nil {
+		w.sink.Value(f, v)
+	}
+}
+
+// copy gives a value to the field of copy_to.
+func (w *walk) copy(path string, t token) error {
+	f, ok := w.m.Field(path)
+	switch {
+	case !ok:
+		parts, err := splitPath(path)
+		if err != nil {
+			return err
+		}
+		return w.addValue(w.m.root, parts, t)
+	case f.kind == aliasType:
+		return exception.New(exception.IllegalArgument, "Cannot copy to a field alias [%s].", f.path)
+	case f.IsObject():
+		return exception.New(exception.IllegalArgument, "Cannot copy to field [%s] since it is mapped as an object", f.path)
+	}
+	return w.leaf(f, t)
+}
+
+// tree is the value as a tree, for messages.
+func (t token) tree() any {
+	switch t.kind {
+	case json.String:
+		return string(t.text)
+	case json.Integer, json.Float:
+		return number(t.text)
+	case json.True, json.False:
+		return t.kind == json.True
+	case json.Null:
+		return nil
+	}
+	r := json.New(t.text)
+	kind, _ := r.Next()
+	value, _ := readTree(r, kind)
+	return value
 }

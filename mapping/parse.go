@@ -1,5 +1,437 @@
 package mapping
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
 // Parse reads the object under "mappings" of an index or template. Errors are
 // exceptions (package exception).
-func Parse(mappings []byte, l Limits) (*Mapping, error) { return Empty(), nil }
+func Parse(mappings []byte, l Limits) (*Mapping, error) {
+	tree, err := parseTree(mappings)
+	if err != nil {
+		return nil, err
+	}
+	if _, typed := tree.at["_doc"]; typed && len(tree.keys) == 1 {
+		return nil, exception.New(exception.IllegalArgument, "The mapping definition cannot be nested under a type")
+	}
+	r := &reading{limits: &l}
+	update, err := r.mapping(tree)
+	if err != nil {
+		return nil, failedToParse(err)
+	}
+	return update, update.complete(&l)
+}
+
+// failedToParse is how the creation of an index tells what is wrong with a
+// definition; put-mapping tells the cause alone.
+func failedToParse(err error) error {
+	cause := exception.From(err)
+	return exception.New(exception.MapperParsing, "Failed to parse mapping [_doc]: %s", cause.Reason).CausedBy(cause)
+}
+
+// reading is the reading of one definition.
+type reading struct {
+	limits *Limits
+}
+
+// mapping reads a whole definition.
+func (r *reading) mapping(tree *object) (*Mapping, error) {
+	tree = tree.clone()
+	m := &Mapping{root: newObject("", "")}
+	var own []string
+	err := tree.each(func(key string, v any) error {
+		if _, ok := ownTypes[key]; ok {
+			own = append(own, key)
+			return nil
+		}
+		known, err := r.objectParam(m.root, key, v)
+		if !known && err == nil {
+			known, err = r.rootParam(m, key, v)
+		}
+		if known {
+			tree.take(key)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(own)
+	for _, name := range own {
+		v, _ := tree.take(name)
+		f, err := r.readOwn(name, v)
+		if err != nil {
+			return nil, err
+		}
+		m.own = append(m.own, f)
+	}
+	if v, ok := tree.take("_meta"); ok {
+		if m.meta, err = asObject(v); err != nil {
+			return nil, err
+		}
+	}
+	if rest := tree.remaining(); rest != "" {
+		return nil, exception.New(exception.MapperParsing, "Root mapping definition has unsupported parameters: %s", rest)
+	}
+	m.detect, err = detectors(m.formats, m.formatsSet)
+	return m, err
+}
+
+// rootParam reads a parameter that the root alone has.
+func (r *reading) rootParam(m *Mapping, key string, v any) (known bool, err error) {
+	switch key {
+	case "dynamic_date_formats", "date_formats":
+		m.formats, err = readFormats(v)
+		m.formatsSet = true
+	case "dynamic_templates":
+		m.templates, err = readTemplates(v)
+		m.templateSet = true
+	case "date_detection":
+		m.dates, err = readTristate(key, v)
+	case "numeric_detection":
+		m.numbers, err = readTristate(key, v)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func readTristate(name string, v any) (tristate, error) {
+	on, err := namedBool(v, name)
+	if on {
+		return yes, err
+	}
+	return no, err
+}
+
+// objectParam reads a parameter that each object has.
+func (r *reading) objectParam(f *Field, key string, v any) (known bool, err error) {
+	switch key {
+	case "dynamic":
+		f.dynamic, err = readDynamic(v)
+	case "enabled":
+		var on bool
+		on, err = namedBool(v, "enabled.enabled")
+		f.disabled, f.set.enabled = !on, true
+	case "properties":
+		switch v := v.(type) {
+		case *object:
+			return true, r.properties(f, v)
+		case []any:
+			if len(v) == 0 {
+				return true, nil
+			}
+		}
+		return true, exception.New(exception.OpenSearchParse, "properties must be a map type")
+	case "include_in_all":
+	case "derived":
+		switch v := v.(type) {
+		case *object:
+			return len(v.keys) == 0, nil
+		case []any:
+			return len(v) == 0, nil
+		}
+		return true, exception.New(exception.OpenSearchParse, "derived must be a map type")
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func readDynamic(v any) (dynamic, error) {
+	if v == nil {
+		return 0, nullNode("fieldNode")
+	}
+	switch strings.ToLower(javaText(v)) {
+	case "strict":
+		return strict, nil
+	case "strict_allow_templates":
+		return strictAllowTemplates, nil
+	}
+	on, err := namedBool(v, "dynamic.dynamic")
+	if on {
+		return dynamicTrue, err
+	}
+	return dynamicFalse, err
+}
+
+// properties reads the children of an object.
+func (r *reading) properties(parent *Field, properties *object) error {
+	return properties.each(func(key string, v any) error {
+		o, ok := v.(*object)
+		if !ok {
+			if list, ok := v.([]any); ok && len(list) == 0 {
+				return nil
+			}
+			return exception.New(exception.MapperParsing, "Expected map for property [fields] on field [%s] but got a class java.lang.String", key)
+		}
+		kind, err := typeOf(key, o)
+		if err != nil {
+			return err
+		}
+		parts, err := r.split(parent, key)
+		if err != nil {
+			return err
+		}
+		inner := parent
+		if len(parts) > 1 {
+			inner = newObject(parts[0], join(parent.path, parts[0]))
+		}
+		outer := inner
+		for _, part := range parts[1:max(1, len(parts)-1)] {
+			next := newObject(part, join(inner.path, part))
+			inner.put(next)
+			inner = next
+		}
+		o = o.clone()
+		f, err := r.field(kind, parts[len(parts)-1], inner.path, o)
+		if err != nil {
+			return err
+		}
+		o.take("type")
+		if err := noRemaining(o, key); err != nil {
+			return err
+		}
+		if outer == parent {
+			return parent.add(f)
+		}
+		inner.put(f)
+		return parent.add(outer)
+	})
+}
+
+// typeOf finds the type that a field's definition names or implies.
+func typeOf(name string, o *object) (*fieldType, error) {
+	v := o.at["type"]
+	if v == nil {
+		_, enabled := o.at["enabled"]
+		if o.at["properties"] != nil || len(o.at) == 1 && enabled && o.at["enabled"] != nil {
+			return objectType, nil
+		}
+		return nil, exception.New(exception.MapperParsing, "No type specified for field [%s]", name)
+	}
+	if kind := types[javaText(v)]; kind != nil {
+		return kind, nil
+	}
+	return nil, exception.New(exception.MapperParsing, "No handler for type [%s] declared on field [%s]", javaText(v), name)
+}
+
+// split takes a key with dots apart, as Java splits: empty parts at the end are
+// dropped. Paths deeper than the limit are refused before they are made.
+func (r *reading) split(parent *Field, key string) ([]string, error) {
+	parts := strings.Split(key, ".")
+	for len(parts) > 1 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	if len(parts) == 1 && parts[0] == "" && key != "" {
+		return nil, exception.New(exception.MapperParsing, "Invalid field name %s", key)
+	}
+	if slices.Contains(parts, "") {
+		return nil, exception.New(exception.IllegalArgument, "name cannot be empty string")
+	}
+	depth := len(parts)
+	if parent.path != "" {
+		depth += strings.Count(parent.path, ".") + 1
+	}
+	if depth > r.limits.Depth && len(parts) > 1 {
+		return nil, tooDeep(join(parent.path, strings.Join(parts[:len(parts)-1], ".")), r.limits.Depth)
+	}
+	return parts, nil
+}
+
+// field reads one definition; keys that it knows are taken from o.
+func (r *reading) field(kind *fieldType, name, parentPath string, o *object) (*Field, error) {
+	if name == "" {
+		return nil, exception.New(exception.IllegalArgument, "name cannot be empty string")
+	}
+	path := join(parentPath, name)
+	switch kind {
+	case objectType, nestedType:
+		return r.object(kind, name, path, o)
+	case aliasType:
+		f := &Field{name: name, path: path, kind: aliasType}
+		target, ok := o.take("path")
+		if !ok || target == nil || javaText(target) == "" {
+			return nil, exception.New(exception.MapperParsing, "The [path] property must be specified for field [%s].", name)
+		}
+		f.target = javaText(target)
+		return f, nil
+	}
+	f := newLeaf(name, path, kind)
+	if err := r.params(f, o); err != nil {
+		return nil, err
+	}
+	return f, f.finish()
+}
+
+func (r *reading) object(kind *fieldType, name, path string, o *object) (*Field, error) {
+	f := newObject(name, path)
+	f.kind = kind
+	for _, include := range []struct {
+		key     string
+		to, set *bool
+	}{{"include_in_parent", &f.includeInParent, &f.set.inParent}, {"include_in_root", &f.includeInRoot, &f.set.inRoot}} {
+		v, ok := o.take(include.key)
+		if !ok || v == nil {
+			continue
+		}
+		on, err := namedBool(v, name+"."+include.key)
+		if err != nil {
+			return nil, err
+		}
+		if kind == nestedType {
+			*include.to, *include.set = on, true
+		}
+	}
+	err := o.each(func(key string, v any) error {
+		known, err := r.objectParam(f, key, v)
+		if known {
+			o.take(key)
+		}
+		return err
+	})
+	return f, err
+}
+
+// tolerated are parameters that any type but the old ones may be given without
+// effect.
+var tolerated = set("store", "meta", "index", "doc_values", "index_options", "similarity", "boost")
+
+// params reads the parameters of a leaf, multi-fields and copy_to among them.
+func (r *reading) params(f *Field, o *object) error {
+	return o.each(func(key string, v any) error {
+		i := f.kind.index(key)
+		switch {
+		case key == "type":
+			return nil
+		case key == "fields" && f.kind.multiAt >= 0:
+			o.take(key)
+			return r.multiFields(f, v)
+		case key == "copy_to" && f.kind.multiAt >= 0:
+			o.take(key)
+			f.copyTo = readCopyTo(v)
+			return nil
+		case i < 0 && f.kind.old:
+			return nil
+		case i < 0 && tolerated[key]:
+			o.take(key)
+			return nil
+		case i < 0:
+			return exception.New(exception.MapperParsing, "unknown parameter [%s] on mapper [%s] of type [%s]", key, f.name, f.kind.name)
+		case v == nil && !f.kind.params[i].null:
+			return exception.New(exception.MapperParsing, "[%s] on mapper [%s] of type [%s] must not have a [null] value", key, f.name, f.kind.name)
+		}
+		o.take(key)
+		if v == nil {
+			return nil
+		}
+		var err error
+		f.params[i], err = f.kind.params[i].read(r, f, key, v)
+		return err
+	})
+}
+
+func readCopyTo(v any) []string {
+	list, ok := v.([]any)
+	if !ok {
+		return []string{javaText(v)}
+	}
+	var paths []string
+	for _, item := range list {
+		paths = append(paths, javaText(item))
+	}
+	return paths
+}
+
+func (r *reading) multiFields(f *Field, v any) error {
+	fields, ok := v.(*object)
+	if !ok {
+		if list, ok := v.([]any); ok && len(list) == 0 {
+			return nil
+		}
+		return exception.New(exception.MapperParsing, "expected map for property [fields] on field [%s] or [fields] but got a class %s", javaText(v), javaClass(v))
+	}
+	return fields.each(func(name string, v any) error {
+		refuse := func(format string, args ...any) error { return exception.New(exception.MapperParsing, format, args...) }
+		if strings.Contains(name, ".") {
+			return refuse("Field name [%s] which is a multi field of [%s] cannot contain '.'", name, f.name)
+		}
+		o, ok := v.(*object)
+		if !ok {
+			return refuse("illegal field [%s], only fields can be specified inside fields", name)
+		}
+		typeName := o.at["type"]
+		if typeName == nil {
+			return refuse("no type specified for property [%s]", name)
+		}
+		kind := types[javaText(typeName)]
+		switch kind {
+		case nil:
+			return refuse("no handler for type [%s] declared on field [%s]", javaText(typeName), name)
+		case objectType, nestedType, aliasType:
+			return refuse("Type [%s] cannot be used in multi field", kind.name)
+		}
+		o = o.clone()
+		multi, err := r.field(kind, name, f.path, o)
+		if err != nil {
+			return err
+		}
+		o.take("type")
+		if err := noRemaining(o, "fields"); err != nil {
+			return err
+		}
+		f.multi = insert(f.multi, multi)
+		return nil
+	})
+}
+
+// noRemaining refuses keys that nobody has taken.
+func noRemaining(o *object, name string) error {
+	if rest := o.remaining(); rest != "" {
+		return exception.New(exception.MapperParsing, "Mapping definition for [%s] has unsupported parameters: %s", name, rest)
+	}
+	return nil
+}
+
+// insert puts a field into a list by name, in place of one with the same name.
+func insert(list []*Field, f *Field) []*Field {
+	at, found := slices.BinarySearchFunc(list, f.name, func(other *Field, name string) int {
+		switch {
+		case other.name == name:
+			return 0
+		case less(other.name, name):
+			return -1
+		}
+		return 1
+	})
+	if found {
+		list = slices.Clone(list)
+		list[at] = f
+		return list
+	}
+	return slices.Insert(slices.Clip(list), at, f)
+}
+
+// put adds a child while the object is built, in place of one with the same name.
+func (f *Field) put(child *Field) {
+	f.children[child.name] = child
+	f.order = insert(f.order, child)
+}
+
+// add adds a child while the object is built, and merges it with one that is
+// there: "a.b" and "a" may be told side by side.
+func (f *Field) add(child *Field) error {
+	existing := f.children[child.name]
+	if existing == nil {
+		f.put(child)
+		return nil
+	}
+	merged, err := mergeField(existing, child, false)
+	if err == nil {
+		f.put(merged)
+	}
+	return err
+}

@@ -1,28 +1,39 @@
 package mapping
 
-// tokenKind is what a token is.
-type tokenKind uint8
+import json "github.com/reshelve/reshelve/token"
+
+// token is one token of a source as parsers of values get it: text is the
+// unescaped content of a string, or the literal of a number, true or false, valid
+// until the next token is read. An object or array carries the bytes of the whole
+// value, brackets included.
+type token struct {
+	kind json.Kind
+	text []byte
+}
 
 const (
-	tokenEnd tokenKind = iota
-	tokenObject
-	tokenObjectEnd
-	tokenArray
-	tokenArrayEnd
-	tokenKey
-	tokenString
-	tokenInteger // without fraction and exponent
-	tokenFloat
-	tokenTrue
-	tokenFalse
-	tokenNull
+	tokenObject  = json.Object
+	tokenArray   = json.Array
+	tokenString  = json.String
+	tokenInteger = json.Integer // without fraction and exponent
+	tokenFloat   = json.Float
+	tokenTrue    = json.True
+	tokenFalse   = json.False
+	tokenNull    = json.Null
 )
 
-// token is one token of a source. text is the unescaped content of a key or a
-// string, the literal of a number, true or false; it is valid until the next
-// token is read. For parsers of whole values (geo_point, ranges) an object or
-// array token carries the bytes of the whole value, brackets included.
-type token struct {
-	kind tokenKind
-	text []byte
+// startsObject reports whether the first byte that is not white space begins an
+// object: what does not is no JSON to the server.
+func startsObject(data []byte) bool {
+	for i, c := range data {
+		switch c {
+		case ' ', '\n', '\r', '\t', 0xef, 0xbb, 0xbf:
+			if c >= 0x80 && i > 2 {
+				return false
+			}
+		default:
+			return c == '{'
+		}
+	}
+	return false
 }

@@ -1,0 +1,328 @@
+package mapping
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// Parameters are kept as bool, int64, float32, float64, string, []string,
+// map[string]string, literal, frequencies, prefixes or point.
+
+// literal is a number of null_value as the server prints it.
+type literal string
+
+// frequencies is fielddata_frequency_filter.
+type frequencies struct {
+	Min, Max float64
+	Segment  int64
+}
+
+// prefixes is index_prefixes.
+type prefixes struct{ Min, Max int64 }
+
+// point is null_value of a geo_point.
+type point struct{ Lat, Lon float64 }
+
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// javaParam is a parameter as conflicts quote it.
+func javaParam(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case float32:
+		return javaFloat(v)
+	case float64:
+		return javaDouble(v)
+	case []string:
+		return "[" + strings.Join(v, ", ") + "]"
+	case prefixes:
+		return fmt.Sprintf("{ min_chars=%d, max_chars=%d }", v.Min, v.Max)
+	case point:
+		return javaDouble(v.Lat) + ", " + javaDouble(v.Lon)
+	}
+	return fmt.Sprint(v)
+}
+
+// appendParam renders a parameter.
+func appendParam(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case string:
+		return appendString(b, v)
+	case []string:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, item)
+		}
+		return append(b, ']')
+	case map[string]string:
+		keys := make([]string, 0, len(v))
+		for key := range v {
+			keys = append(keys, key)
+		}
+		sort.Slice(keys, func(i, j int) bool { return less(keys[i], keys[j]) })
+		b = append(b, '{')
+		first := true
+		for _, key := range keys {
+			b = appendString(appendKey(b, key, &first), v[key])
+		}
+		return append(b, '}')
+	case frequencies:
+		return fmt.Appendf(b, `{"min":%s,"max":%s,"min_segment_size":%d}`, javaDouble(v.Min), javaDouble(v.Max), v.Segment)
+	case prefixes:
+		return fmt.Appendf(b, `{"min_chars":%d,"max_chars":%d}`, v.Min, v.Max)
+	case timestampField:
+		return append(appendString(append(b, `{"name":`...), string(v)), '}')
+	case point:
+		return fmt.Appendf(b, `{"lat":%s,"lon":%s}`, javaDouble(v.Lat), javaDouble(v.Lon))
+	}
+	return append(b, javaParam(v)...)
+}
+
+// less orders names as the server does, by UTF-16 code units.
+func less(a, b string) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i] != b[i] {
+			if a[i] < 0xee && b[i] < 0xee {
+				return a[i] < b[i]
+			}
+			return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) < 0
+		}
+	}
+	return len(a) < len(b)
+}
+
+func readAnything(_ *reading, _ *Field, _ string, _ any) (any, error) { return nil, nil }
+
+func readBool(_ *reading, _ *Field, _ string, v any) (any, error) { return result(nodeBool(v)) }
+
+func readInt(_ *reading, _ *Field, _ string, v any) (any, error) { return result(nodeInt(v)) }
+
+func readText(_ *reading, _ *Field, _ string, v any) (any, error) { return javaText(v), nil }
+
+func readNullText(_ *reading, _ *Field, _ string, v any) (any, error) { return javaText(v), nil }
+
+func readBoost(_ *reading, _ *Field, _ string, v any) (any, error) {
+	boost, err := nodeFloat(v)
+	return result(float32(boost), err)
+}
+
+// result keeps a value that goes with an error from being taken for one that was set.
+func result[T any](v T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// choice reads one of some words.
+func choice(words ...string) func(*reading, *Field, string, any) (any, error) {
+	return func(_ *reading, _ *Field, name string, v any) (any, error) {
+		word := javaText(v)
+		if !slices.Contains(words, word) {
+			return nil, exception.New(exception.MapperParsing, "Unknown value [%s] for field [%s] - accepted values are [%s]", word, name, strings.Join(words, ", "))
+		}
+		return word, nil
+	}
+}
+
+func readAnalyzer(r *reading, _ *Field, _ string, v any) (any, error) {
+	name := javaText(v)
+	if !r.limits.Analysis.Any && !builtInAnalyzers[name] && !r.limits.Analysis.Analyzers[name] {
+		return nil, exception.New(exception.IllegalArgument, "analyzer [%s] has not been configured in mappings", name)
+	}
+	return name, nil
+}
+
+func readNormalizer(r *reading, f *Field, _ string, v any) (any, error) {
+	name := javaText(v)
+	if !r.limits.Analysis.Any && name != "default" && name != "lowercase" && !r.limits.Analysis.Normalizers[name] {
+		return nil, exception.New(exception.MapperParsing, "normalizer [%s] not found for field [%s]", name, f.name)
+	}
+	return name, nil
+}
+
+func readSimilarity(r *reading, f *Field, _ string, v any) (any, error) {
+	name := javaText(v)
+	switch {
+	case r.limits.Analysis.Any, name == "BM25", name == "boolean", r.limits.Analysis.Similarities[name]:
+		return name, nil
+	case name == "classic":
+		return nil, exception.New(exception.MapperParsing, "The [classic] similarity may not be used anymore. Please use the [BM25] similarity or build a custom [scripted] similarity instead.")
+	}
+	return nil, exception.New(exception.MapperParsing, "Unknown Similarity type [%s] for field [%s]", name, f.name)
+}
+
+// readMeta reads what users note about a field: at most 5 short texts.
+func readMeta(_ *reading, f *Field, _ string, v any) (any, error) {
+	refuse := func(format string, args ...any) (any, error) {
+		return nil, exception.New(exception.MapperParsing, format, args...)
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return refuse("[meta] must be an object, got %s[%s] for field [%s]", shortClass(v), javaText(v), f.name)
+	}
+	if len(o.keys) > 5 {
+		return refuse("[meta] can't have more than 5 entries, but got %d on field [%s]", len(o.keys), f.name)
+	}
+	for _, key := range o.keys {
+		if units(key) > 20 {
+			return refuse("[meta] keys can't be longer than 20 chars, but got [%s] for field [%s]", key, f.name)
+		}
+	}
+	meta := map[string]string{}
+	for _, key := range o.keys {
+		switch text := o.at[key].(type) {
+		case string:
+			if units(text) > 50 {
+				return refuse("[meta] values can't be longer than 50 chars, but got [%s] for field [%s]", text, f.name)
+			}
+			meta[key] = text
+		case nil:
+			return refuse("[meta] values can't be null (field [%s])", f.name)
+		default:
+			return refuse("[meta] values can only be strings, but got %s[%s] for field [%s]", shortClass(text), javaText(text), f.name)
+		}
+	}
+	return meta, nil
+}
+
+func shortClass(v any) string {
+	class := javaClass(v)
+	return class[strings.LastIndexByte(class, '.')+1:]
+}
+
+// units is the length in UTF-16 code units.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+func readLocale(_ *reading, _ *Field, _ string, v any) (any, error) {
+	text := javaText(v)
+	separator := "_"
+	if !strings.Contains(text, separator) {
+		separator = "-"
+	}
+	if parts := strings.Split(text, separator); len(parts) > 3 {
+		return nil, exception.New(exception.IllegalArgument, "Locales can have at most 3 parts but got %d: [%s]", len(parts), strings.Join(parts, ", "))
+	}
+	return text, nil
+}
+
+func readFrequencies(_ *reading, f *Field, name string, v any) (any, error) {
+	o, err := asObject(v)
+	if err != nil {
+		return nil, err
+	}
+	o, filter := o.clone(), frequencies{Max: 2147483647}
+	for _, bound := range []struct {
+		key string
+		to  *float64
+	}{{"min", &filter.Min}, {"max", &filter.Max}} {
+		if value, ok := o.take(bound.key); ok {
+			if *bound.to, err = nodeFloat(value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if value, ok := o.take("min_segment_size"); ok {
+		if filter.Segment, err = nodeInt(value); err != nil {
+			return nil, err
+		}
+	}
+	return filter, noRemaining(o, name)
+}
+
+func readPrefixes(_ *reading, f *Field, _ string, v any) (any, error) {
+	o, err := asObject(v)
+	if err != nil {
+		return nil, err
+	}
+	o, p := o.clone(), prefixes{2, 5}
+	for key, to := range map[string]*int64{"min_chars": &p.Min, "max_chars": &p.Max} {
+		if value, ok := o.take(key); ok {
+			if *to, err = nodeInt(value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	refuse := func(format string, args ...any) (any, error) {
+		return nil, exception.New(exception.IllegalArgument, format, args...)
+	}
+	switch {
+	case noRemaining(o, f.name) != nil:
+		return nil, noRemaining(o, f.name)
+	case p.Min > p.Max:
+		return refuse("min_chars [%d] must be less than max_chars [%d]", p.Min, p.Max)
+	case p.Min < 1:
+		return refuse("min_chars [%d] must be greater than zero", p.Min)
+	case p.Max >= 20:
+		return refuse("max_chars [%d] must be less than 20", p.Max)
+	}
+	return p, nil
+}
+
+func readScaling(_ *reading, _ *Field, _ string, v any) (any, error) {
+	f, err := nodeFloat(v)
+	if err == nil && !(f > 0) {
+		err = exception.New(exception.IllegalArgument, "[scaling_factor] must be a positive number, got [%s]", javaDouble(f))
+	}
+	return result(f, err)
+}
+
+func readConstantValue(_ *reading, f *Field, _ string, v any) (any, error) {
+	if text, ok := v.(string); ok {
+		return text, nil
+	}
+	return nil, exception.New(exception.OpenSearchParse, "Field [%s] is expected to be a string value", f.name)
+}
+
+// readNullNumber keeps the number as the type prints it.
+func readNullNumber(_ *reading, f *Field, _ string, v any) (any, error) {
+	value, err := readLoose(f, v)
+	if err != nil {
+		return nil, err
+	}
+	switch value.Kind {
+	case Integer:
+		return literal(strconv.FormatInt(value.Low, 10)), nil
+	case Unsigned:
+		return literal(strconv.FormatUint(uint64(value.Low), 10)), nil
+	}
+	if f.kind.name == "float" || f.kind.name == "half_float" {
+		return literal(javaFloat(float32(value.Float))), nil
+	}
+	return literal(javaDouble(value.Float)), nil
+}
+
+var builtInAnalyzers = set("default", "standard", "simple", "stop", "whitespace", "keyword", "pattern", "fingerprint", "snowball", "chinese",
+	"arabic", "armenian", "basque", "bengali", "brazilian", "bulgarian", "catalan", "cjk", "czech", "danish", "dutch", "english",
+	"estonian", "finnish", "french", "galician", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian",
+	"latvian", "lithuanian", "norwegian", "persian", "portuguese", "romanian", "russian", "sorani", "spanish", "swedish", "thai", "turkish")
+
+func set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, word := range words {
+		m[word] = true
+	}
+	return m
+}

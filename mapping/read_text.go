@@ -1,0 +1,89 @@
+package mapping
+
+import (
+	"github.com/reshelve/reshelve/exception"
+	json "github.com/reshelve/reshelve/token"
+)
+
+// reader reads the value of a token into a field, hands it to the walk's sink, or
+// says why it cannot.
+type reader func(w *walk, f *Field, t token) error
+
+// nothing is what a null is, unless null_value tells another value.
+func (w *walk) nothing(f *Field) error {
+	if f.hasNull {
+		w.emit(f, f.null)
+	}
+	return nil
+}
+
+// noText is an object or array where text is wanted.
+func noText(t token) error {
+	return exception.New(exception.IllegalState, "Can't get text on a %s at %s", t.kind, "1:1")
+}
+
+// readString reads analyzed text: any scalar.
+func readString(w *walk, f *Field, t token) error {
+	switch {
+	case t.kind == json.Null:
+		return nil
+	case !t.kind.IsScalar():
+		return noText(t)
+	}
+	w.emit(f, Value{Kind: Text, Bytes: t.text})
+	return nil
+}
+
+// readKeyword reads text that is not analyzed; too long text is ignored.
+func readKeyword(w *walk, f *Field, t token) error {
+	switch {
+	case t.kind == json.Null:
+		return w.nothing(f)
+	case !t.kind.IsScalar():
+		return noText(t)
+	}
+	if len(t.text) > f.ignoreAbove && units(string(t.text)) > f.ignoreAbove {
+		return nil
+	}
+	w.emit(f, Value{Kind: Text, Bytes: t.text})
+	return nil
+}
+
+// readConstant accepts the one text of the field.
+func readConstant(w *walk, f *Field, t token) error {
+	if t.kind != json.Null && t.kind.IsScalar() && string(t.text) == f.params[0] {
+		w.emit(f, Value{Kind: Text, Bytes: t.text})
+		return nil
+	}
+	return exception.New(exception.IllegalArgument, "constant keyword field [%s] must have a value of [%s]", f.path, f.params[0])
+}
+
+// readFlat reads a whole object as it is.
+func readFlat(w *walk, f *Field, t token) error {
+	if t.kind == json.Null {
+		return nil
+	}
+	w.emit(f, Value{Kind: Text, Bytes: t.text})
+	return nil
+}
+
+// readBoolean reads true, false, and their names.
+func readBoolean(w *walk, f *Field, t token) error {
+	switch t.kind {
+	case json.Null:
+		return w.nothing(f)
+	case json.True, json.False:
+		w.emit(f, truth(t.kind == json.True))
+		return nil
+	case json.String:
+		switch string(t.text) {
+		case "true", "false":
+			w.emit(f, truth(t.text[0] == 't'))
+			return nil
+		case "":
+			w.emit(f, truth(false))
+			return nil
+		}
+	}
+	return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", javaText(t.tree()))
+}

@@ -1,0 +1,179 @@
+package mapping
+
+import (
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+)
+
+// complete checks what only the whole mapping shows, and counts its fields.
+func (m *Mapping) complete(l *Limits) error {
+	m.leaves = 0
+	for name := range ownTypes {
+		if _, taken := m.root.children[name]; taken {
+			return exception.New(exception.MapperParsing, "Field [%s] is defined more than once", name)
+		}
+	}
+	check := checking{mapping: m, limits: l}
+	if err := check.object(m.root, ""); err != nil {
+		return err
+	}
+	m.leaves = check.fields
+	m.stamp = m.Timestamp()
+	for _, err := range []error{check.names(), check.nested(), check.total()} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checking is one walk over a mapping.
+type checking struct {
+	mapping *Mapping
+	limits  *Limits
+	fields  int // fields, objects, multi-fields and aliases
+	nesting int // nested objects
+	long    *Field
+}
+
+// object checks what is below an object. scope is the path of the nested object
+// that it is in, "" outside of any.
+func (c *checking) object(o *Field, scope string) error {
+	for _, f := range o.order {
+		c.fields++
+		if units(f.name) > c.limits.FieldNameLength && (c.long == nil || f.IsObject() && !c.long.IsObject()) {
+			c.long = f
+		}
+		var err error
+		switch {
+		case f.IsObject():
+			inner := scope
+			if f.kind == nestedType {
+				inner = f.path
+				c.nesting++
+			}
+			if strings.Count(f.path, ".")+2 > c.limits.Depth {
+				return tooDeep(f.path, c.limits.Depth)
+			}
+			err = c.object(f, inner)
+		case f.kind == aliasType:
+			err = c.alias(f, scope)
+		default:
+			err = c.leaf(f, scope)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tooDeep(path string, limit int) error {
+	return exception.New(exception.IllegalArgument, "Limit of mapping depth [%d] has been exceeded due to object field [%s]", limit, path)
+}
+
+func (c *checking) leaf(f *Field, scope string) error {
+	for _, path := range f.copyTo {
+		if err := c.copyTo(path, scope); err != nil {
+			return err
+		}
+	}
+	for _, multi := range f.multi {
+		c.fields++
+		if len(multi.copyTo) > 0 {
+			return exception.New(exception.IllegalArgument, "[copy_to] may not be used to copy from a multi-field: [%s]", multi.path)
+		}
+		if err := c.leaf(multi, scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTo checks that a field in scope may copy to the path.
+func (c *checking) copyTo(path, scope string) error {
+	to, multi, toScope := c.find(path)
+	switch {
+	case multi:
+		return exception.New(exception.IllegalArgument, "[copy_to] may not be used to copy to a multi-field: [%s]", path)
+	case to != nil && to.IsObject():
+		return exception.New(exception.IllegalArgument, "Cannot copy to field [%s] since it is mapped as an object", path)
+	case toScope != "" && toScope != scope && !strings.HasPrefix(scope, toScope+"."):
+		if scope == "" {
+			scope = "null"
+		}
+		return exception.New(exception.IllegalArgument, "Illegal combination of [copy_to] and [nested] mappings: [copy_to] may only copy data to the "+
+			"current nested document or any of its parents, however one [copy_to] directive is trying to copy data from nested object [%s] to [%s]", scope, toScope)
+	}
+	return nil
+}
+
+// find looks a path up: the field there or nil, whether it is a multi-field, and
+// the innermost nested object on the way.
+func (c *checking) find(path string) (f *Field, multi bool, scope string) {
+	f = c.mapping.root
+	for part := range strings.SplitSeq(path, ".") {
+		if f.kind == nestedType {
+			scope = f.path
+		}
+		multi = f.children == nil
+		if f = f.below(part); f == nil {
+			return nil, false, scope
+		}
+	}
+	return f, multi, scope
+}
+
+func (c *checking) alias(f *Field, scope string) error {
+	refuse := func(why string) error {
+		return exception.New(exception.MapperParsing, "Invalid [path] value [%s] for field alias [%s]: %s", f.target, f.path, why)
+	}
+	to, _, toScope := c.find(f.target)
+	switch {
+	case f.target == f.path:
+		return refuse("an alias cannot refer to itself.")
+	case to == nil || to.IsObject():
+		return refuse("an alias must refer to an existing field in the mappings.")
+	case to.kind == aliasType:
+		return refuse("an alias cannot refer to another alias.")
+	case scope == toScope:
+		return nil
+	}
+	told := func(own, none, scope string) string {
+		if scope == "" {
+			return none
+		}
+		return own + " nested scope is [" + scope + "]"
+	}
+	return exception.New(exception.IllegalArgument, "Invalid [path] value [%s] for field alias [%s]: an alias must have the same nested scope as its target. %s, but %s.",
+		f.target, f.path, told("The alias's", "The alias is not nested", scope), told("the target's", "the target is not nested", toScope))
+}
+
+func (c *checking) names() error {
+	longest := c.long
+	switch {
+	case longest != nil && longest.IsObject():
+	case c.limits.FieldNameLength < len("_routing"):
+		longest = &Field{name: "_routing"} // the server's own fields are measured too
+	case c.limits.FieldNameLength < len("_data_stream_timestamp"):
+		longest = &Field{name: "_data_stream_timestamp"}
+	case longest == nil:
+		return nil
+	}
+	return exception.New(exception.IllegalArgument, "Field name [%s] is longer than the limit of [%d] characters", longest.name, c.limits.FieldNameLength)
+}
+
+func (c *checking) nested() error {
+	if c.nesting > c.limits.NestedFields {
+		return exception.New(exception.IllegalArgument, "Limit of nested fields [%d] has been exceeded", c.limits.NestedFields)
+	}
+	return nil
+}
+
+func (c *checking) total() error {
+	if c.fields > c.limits.TotalFields {
+		return exception.New(exception.IllegalArgument, "Limit of total fields [%d] has been exceeded", c.limits.TotalFields)
+	}
+	return nil
+}
