@@ -102,7 +102,7 @@ func (s *local) runs(first, last int64) (found []run, err error) {
 	}
 	defer done()
 	it, err := db.NewIter(&pebble.IterOptions{
-		LowerBound: appendShard(nil, runSpace, s.id), UpperBound: appendRunKey(nil, s.id, last+1)})
+		LowerBound: appendRunKey(nil, s.id, 0), UpperBound: appendRunKey(nil, s.id, last+1)})
 	if err != nil {
 		return nil, err
 	}

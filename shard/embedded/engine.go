@@ -129,8 +129,8 @@ func (e *Engine) Drop(_ context.Context, index uint32) error {
 	b := db.NewBatch()
 	defer b.Close()
 	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace} {
-		lower := appendIndex(nil, space, index)
-		if err := b.DeleteRange(lower, after(slices.Clone(lower)), nil); err != nil {
+		lower, upper := bounds(appendIndex(nil, space, index))
+		if err := b.DeleteRange(lower, upper, nil); err != nil {
 			return e.failure(err)
 		}
 	}
@@ -158,7 +158,7 @@ func (e *Engine) Indices(ctx context.Context) ([]uint32, error) {
 
 // indicesIn jumps from index to index.
 func indicesIn(ctx context.Context, db *pebble.DB, space byte) (indices []uint32, err error) {
-	it, err := db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{space}, UpperBound: []byte{space + 1}})
+	it, err := db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{space, end}, UpperBound: []byte{space + 1, end}})
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,8 @@ func indicesIn(ctx context.Context, db *pebble.DB, space byte) (indices []uint32
 			return nil, err
 		}
 		indices = append(indices, index)
-		ok = it.SeekGE(after(appendIndex(nil, space, index)))
+		_, next := bounds(appendIndex(nil, space, index))
+		ok = it.SeekGE(next)
 	}
 	return indices, it.Error()
 }

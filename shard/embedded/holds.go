@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -14,8 +13,8 @@ import (
 
 // readHolds are the holds of a shard as they are stored.
 func readHolds(db *pebble.DB, id shard.ID) (map[string]shard.Position, error) {
-	prefix := appendShard(nil, holdSpace, id)
-	it, err := db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(slices.Clone(prefix))})
+	lower, upper := bounds(appendShard(nil, holdSpace, id))
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +22,8 @@ func readHolds(db *pebble.DB, id shard.ID) (map[string]shard.Position, error) {
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
 		var value []byte
 		if value, err = it.ValueAndErr(); err == nil {
-			holds[string(it.Key()[shardPrefix:])], err = readPosition(value)
+			name := it.Key()[shardPrefix : len(it.Key())-1]
+			holds[string(name)], err = readPosition(value)
 		}
 	}
 	return holds, errors.Join(err, it.Error(), it.Close())
@@ -102,7 +102,7 @@ func (s *local) applyHold(change func(b *pebble.Batch, key []byte) error, name s
 	}
 	defer done()
 	batch := db.NewBatch()
-	err = change(batch, append(appendShard(nil, holdSpace, s.id), name...))
+	err = change(batch, holdKey(s.id, name))
 	if err == nil {
 		err = s.engine.applyNow(db, batch)
 	}

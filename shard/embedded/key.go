@@ -1,7 +1,10 @@
 package embedded
 
 import (
+	"bytes"
 	"encoding/binary"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
@@ -10,15 +13,58 @@ import (
 
 // First bytes of keys; FORMAT.md tells what follows.
 const (
-	rowSpace    = 'd'
-	runSpace    = 'c'
-	stateSpace  = 's'
-	holdSpace   = 'h'
+	rowSpace   = 'd'
+	runSpace   = 'c'
+	stateSpace = 's'
+	holdSpace  = 'h'
+)
+
+// Lengths of the parts that keys begin with.
+const (
 	indexPrefix = 1 + 4         // space, index
 	rowPrefix   = 1 + 4 + 8     // and the order key
 	shardPrefix = 1 + 4 + 4     // space, index, shard
-	runKeySize  = 1 + 4 + 4 + 8 // and the first sequence number
+	runPrefix   = 1 + 4 + 4 + 8 // and the first sequence number
 )
+
+// end is the last byte of a name: of a whole key that has no head, and of what
+// stands before the head in the key of a row.
+const end = 0
+
+// comparer orders names by their bytes, and rows of one name by their heads. The
+// last byte of a key is the length of its head, itself included.
+var comparer = &pebble.Comparer{
+	Name:                 "reshelve.embedded.1",
+	Split:                split,
+	Compare:              compare,
+	ComparePointSuffixes: bytes.Compare,
+	CompareRangeSuffixes: bytes.Compare,
+	Equal:                bytes.Equal,
+	AbbreviatedKey:       pebble.DefaultComparer.AbbreviatedKey, // a name with a head is longer than 8 bytes
+	FormatKey:            pebble.DefaultComparer.FormatKey,
+	Separator:            func(dst, a, _ []byte) []byte { return append(dst, a...) },
+	Successor:            func(dst, a []byte) []byte { return append(dst, a...) },
+	ImmediateSuccessor:   func(dst, a []byte) []byte { return append(append(dst, a...), end) },
+}
+
+// split is the length of a key's name.
+func split(key []byte) int {
+	if len(key) == 0 {
+		return 0
+	}
+	if head := int(key[len(key)-1]); head <= len(key) {
+		return len(key) - head
+	}
+	return len(key)
+}
+
+func compare(a, b []byte) int {
+	m, n := split(a), split(b)
+	if order := bytes.Compare(a[:m], b[:n]); order != 0 {
+		return order
+	}
+	return bytes.Compare(a[m:], b[n:])
+}
 
 func appendIndex(dst []byte, space byte, index uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, space), index)
@@ -28,47 +74,47 @@ func appendShard(dst []byte, space byte, id shard.ID) []byte {
 	return binary.BigEndian.AppendUint32(appendIndex(dst, space, id.Index), id.Number)
 }
 
-func appendRowKey(dst []byte, index uint32, key routing.Key, id string) []byte {
+func stateKey(id shard.ID) []byte { return append(appendShard(nil, stateSpace, id), end) }
+
+func holdKey(id shard.ID, name string) []byte {
+	return append(append(appendShard(nil, holdSpace, id), name...), end)
+}
+
+// appendName is the name of a row.
+func appendName(dst []byte, index uint32, key routing.Key, id string) []byte {
 	dst = binary.BigEndian.AppendUint64(appendIndex(dst, rowSpace, index), uint64(key))
-	return append(dst, id...)
+	return append(append(dst, id...), end)
 }
 
 func appendRunKey(dst []byte, id shard.ID, first int64) []byte {
-	return binary.BigEndian.AppendUint64(appendShard(dst, runSpace, id), uint64(first))
+	return append(binary.BigEndian.AppendUint64(appendShard(dst, runSpace, id), uint64(first)), end)
 }
 
-// rowBounds are the first key of a range and the first behind it.
-func rowBounds(index uint32, r routing.Range) (lower, upper []byte) {
-	lower = appendRowKey(nil, index, r.From, "")
-	if r.To == routing.MaxKey {
-		return lower, after(appendIndex(nil, rowSpace, index))
-	}
-	return lower, appendRowKey(nil, index, r.To+1, "")
-}
-
-// after is the first key behind all that begin with prefix, which it changes.
-// Prefixes begin with a space and so never hold 0xff alone.
-func after(prefix []byte) []byte {
-	for i := len(prefix) - 1; ; i-- {
-		prefix[i]++
-		if prefix[i] != 0 {
-			return prefix[:i+1]
+// bounds are the first key that begins with prefix and the first behind all.
+func bounds(prefix []byte) (lower, upper []byte) {
+	lower = append(bytes.Clone(prefix), end)
+	upper = bytes.Clone(prefix)
+	for i := len(upper) - 1; ; i-- { // spaces are letters, so it ends
+		upper[i]++
+		if upper[i] != 0 {
+			return lower, append(upper[:i+1], end)
 		}
 	}
 }
 
-// refOf reads a row's key.
-func refOf(key []byte) (shard.Ref, error) {
-	if len(key) < rowPrefix || key[0] != rowSpace {
-		return shard.Ref{}, fault.New(fault.Corrupt, "the key of a row has %d bytes", len(key))
+// rowBounds are the first key of a range and the first behind it.
+func rowBounds(index uint32, r routing.Range) (lower, upper []byte) {
+	lower = appendName(nil, index, r.From, "")
+	if r.To == routing.MaxKey {
+		_, upper = bounds(appendIndex(nil, rowSpace, index))
+		return lower, upper
 	}
-	order := binary.BigEndian.Uint64(key[indexPrefix:rowPrefix])
-	return shard.Ref{Key: routing.Key(order), ID: string(key[rowPrefix:])}, nil
+	return lower, appendName(nil, index, r.To+1, "")
 }
 
 // firstOf reads a run's key.
 func firstOf(key []byte) (int64, error) {
-	if len(key) != runKeySize || key[0] != runSpace || key[shardPrefix]&0x80 != 0 {
+	if len(key) != runPrefix+1 || key[0] != runSpace || key[shardPrefix]&0x80 != 0 {
 		return 0, fault.New(fault.Corrupt, "the key of a run of changes is % x", key)
 	}
 	return int64(binary.BigEndian.Uint64(key[shardPrefix:])), nil

@@ -25,6 +25,8 @@ type local struct {
 	id         shard.ID
 	placements shard.Placements
 	age        time.Duration
+	lower      []byte // bounds of the index's rows
+	upper      []byte
 
 	gate    gate
 	mark    mark
@@ -48,6 +50,7 @@ func newLocal(e *Engine, id shard.ID, placements shard.Placements, settings shar
 	s := &local{engine: e, id: id, placements: placements, age: settings.MinimumAge,
 		holds: map[string]shard.Position{}, views: map[*view]bool{}, refreshed: make(chan struct{})}
 	s.gate.id = id
+	s.lower, s.upper = bounds(appendIndex(nil, rowSpace, id.Index))
 	if s.age == 0 {
 		s.age = defaultAge
 	}
@@ -75,7 +78,7 @@ func (s *local) read() error {
 	}
 	defer done()
 	s.state = state{last: -1, pruned: -1}
-	value, closer, err := db.Get(appendShard(nil, stateSpace, s.id))
+	value, closer, err := db.Get(stateKey(s.id))
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
 	case err != nil:

@@ -50,15 +50,21 @@ func (o Options) memtable() int64 { return min(max(o.Memory/4, 256<<10), 64<<20)
 // pebble are the options of the store below.
 func (o Options) pebble() *pebble.Options {
 	p := &pebble.Options{
-		FormatMajorVersion: pebble.FormatNewest,
-		CacheSize:          max(o.Memory-2*o.memtable(), 1<<20),
-		MemTableSize:       uint64(o.memtable()),
-		MaxOpenFiles:       1000,
-		FS:                 o.FS,
+		FormatMajorVersion:    pebble.FormatNewest,
+		CacheSize:             o.Memory, // of which Pebble takes its tables of recent writes
+		MemTableSize:          uint64(o.memtable()),
+		MaxOpenFiles:          1000,
+		L0CompactionThreshold: 8,
+		Comparer:              comparer,
+		FS:                    o.FS,
+	}
+	p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: 128, MaxBlobReferenceDepth: 200,
+			RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.3}
 	}
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		p.Levels[i].BlockSize = 8 << 10
+		p.Levels[i].BlockSize = 4 << 10
 	}
 	return p
 }

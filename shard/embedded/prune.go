@@ -82,6 +82,11 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 		return false, err
 	}
 	defer done()
+	rows, err := s.rows(db, true)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
 	batch := db.NewBatch()
 	defer batch.Close()
 	after := s.state
@@ -89,7 +94,7 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 		if runs[i].last() > bound || runs[i].at.After(cutoff) {
 			break
 		}
-		if err := s.bury(db, batch, &runs[i], &after); err != nil {
+		if err := s.bury(rows, batch, &runs[i], &after); err != nil {
 			return false, err
 		}
 		after.pruned = runs[i].last()
@@ -99,7 +104,7 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 	}
 	err = errors.Join(
 		batch.DeleteRange(appendRunKey(nil, s.id, s.state.pruned+1), appendRunKey(nil, s.id, after.pruned+1), nil),
-		batch.Set(appendShard(nil, stateSpace, s.id), appendState(nil, &after), nil))
+		batch.Set(stateKey(s.id), appendState(nil, &after), nil))
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +117,7 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 
 // bury removes the tombstones that the deletes of a run left, where they are still
 // there, and the shard's own: the row of a document that was made again is another.
-func (s *local) bury(db *pebble.DB, batch *pebble.Batch, r *run, after *state) error {
+func (s *local) bury(rows *pebble.Iterator, batch *pebble.Batch, r *run, after *state) error {
 	for seqNo := r.first; seqNo <= r.last(); seqNo++ {
 		c, err := r.next(seqNo)
 		if err != nil {
@@ -121,14 +126,14 @@ func (s *local) bury(db *pebble.DB, batch *pebble.Batch, r *run, after *state) e
 		if c.Op != shard.Delete || !s.state.within.Contains(c.Key) {
 			continue
 		}
-		row, found, err := s.find(db, c.Ref, true)
+		row, found, err := s.find(rows, c.Ref, true)
 		if err != nil {
 			return err
 		}
 		if !found || row.SeqNo != seqNo {
 			continue
 		}
-		if err := batch.Delete(appendRowKey(nil, s.id.Index, c.Key, c.ID), nil); err != nil {
+		if err := batch.Delete(rows.Key(), nil); err != nil {
 			return err
 		}
 		after.tombstones--

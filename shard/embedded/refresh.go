@@ -7,7 +7,6 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
-	"github.com/reshelve/reshelve/shard"
 )
 
 // Refresh takes a view of all that is applied, waits until that is synced, and
@@ -113,18 +112,12 @@ func (s *local) recount(within routing.Range) error {
 		return s.failure(err)
 	}
 	defer it.Close()
-	c := cursor{it: it}
 	for ok := it.First(); ok; ok = it.Next() {
-		row, _, err := c.row(shard.Select{})
+		_, id, h, err := splitRow(it.Key())
 		if err != nil {
 			return s.failure(err)
 		}
-		if row.Deleted {
-			fresh.tombstones++
-			continue
-		}
-		fresh.docs++
-		fresh.bytes += int64(len(row.ID) + len(row.Routing) + len(row.Source))
+		fresh.tally(rowMet(it, len(id), h), 1)
 	}
 	if err := it.Error(); err != nil {
 		return s.failure(err)

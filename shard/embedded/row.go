@@ -3,68 +3,87 @@ package embedded
 import (
 	"encoding/binary"
 
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 )
 
-// Flags of a row's value.
+// Flags of a row's head.
 const (
 	flagDeleted = 1 << iota
-	flagRouting
-	flagsKnown = flagDeleted | flagRouting
+	flagRouting // the value begins with a routing value, whose length is in the head
+	flagsKnown  = flagDeleted | flagRouting
 )
 
-// rowHead is what a row's value holds before routing and source.
-type rowHead struct {
-	seqNo, term, version int64
-	deleted              bool
+// head is what the key of a row holds behind its name: all that a write must know of
+// what it meets, so that writes read no values. The newest row of a name comes first.
+type head struct {
+	document.Versions
+	deleted bool
+	routing int // length of the routing value
 }
 
-// appendHead writes the head of a row's value.
-func appendHead(dst []byte, h *rowHead, routing string) []byte {
+// maxHead is the most that an encoded head takes.
+const maxHead = 8 + 1 + 3*binary.MaxVarintLen64 + 1
+
+func appendHead(dst []byte, h head) []byte {
+	begin := len(dst)
+	dst = binary.BigEndian.AppendUint64(dst, ^uint64(h.SeqNo))
 	flags := byte(0)
 	if h.deleted {
 		flags |= flagDeleted
 	}
-	if routing != "" {
+	if h.routing > 0 {
 		flags |= flagRouting
 	}
 	dst = append(dst, flags)
-	dst = binary.AppendUvarint(dst, uint64(h.seqNo))
-	dst = binary.AppendUvarint(dst, uint64(h.term))
-	dst = binary.AppendUvarint(dst, uint64(h.version))
-	if routing != "" {
-		dst = binary.AppendUvarint(dst, uint64(len(routing)))
-		dst = append(dst, routing...)
+	dst = binary.AppendUvarint(dst, uint64(h.PrimaryTerm))
+	dst = binary.AppendUvarint(dst, uint64(h.Version))
+	if h.routing > 0 {
+		dst = binary.AppendUvarint(dst, uint64(h.routing))
 	}
-	return dst
+	return append(dst, byte(len(dst)-begin+1))
 }
 
-// splitRow reads a row's value: its head, and routing and source, which are parts of it.
-func splitRow(value []byte) (h rowHead, routing, source []byte, err error) {
-	d := decoder{rest: value, what: "row"}
-	flags := d.byte()
-	h.seqNo, h.term, h.version = d.number(), d.number(), d.number()
-	if flags&flagRouting != 0 {
-		routing = d.bytes()
+// readHead reads a head with its length at the end.
+func readHead(data []byte) (h head, err error) {
+	d := decoder{what: "head of a row"}
+	if len(data) > 0 {
+		d.rest = data[:len(data)-1]
 	}
-	h.deleted = flags&flagDeleted != 0
-	if flags&^flagsKnown != 0 || h.deleted && len(d.rest) > 0 {
+	seqNo := ^d.fixed()
+	flags := d.byte()
+	h.PrimaryTerm, h.Version = d.number(), d.number()
+	h.SeqNo, h.deleted = int64(seqNo), flags&flagDeleted != 0
+	if flags&flagRouting != 0 {
+		h.routing = int(min(d.number(), 1<<31-1))
+	}
+	if seqNo > 1<<63-1 || flags&^flagsKnown != 0 || len(d.rest) > 0 {
 		d.fail()
 	}
-	return h, routing, d.rest, d.err
+	return h, d.err
 }
 
-// rowOf is a row whose slices are parts of value.
-func rowOf(ref shard.Ref, value []byte, noSource bool) (shard.Row, error) {
-	h, routing, source, err := splitRow(value)
-	if err != nil {
-		return shard.Row{}, err
+// splitRow reads the key of a row.
+func splitRow(key []byte) (order routing.Key, id []byte, h head, err error) {
+	n := split(key)
+	if n < rowPrefix+1 || key[0] != rowSpace || key[n-1] != end {
+		return 0, nil, head{}, fault.New(fault.Corrupt, "the key of a row is % x", key)
 	}
-	row := shard.Row{Ref: ref, Routing: string(routing), Deleted: h.deleted}
-	row.Version, row.SeqNo, row.PrimaryTerm = h.version, h.seqNo, h.term
+	h, err = readHead(key[n:])
+	return routing.Key(binary.BigEndian.Uint64(key[indexPrefix:])), key[rowPrefix : n-1], h, err
+}
+
+// rowOf is a row from its head and its value: the routing value, then the source,
+// which becomes a part of the row.
+func rowOf(ref shard.Ref, h head, value []byte, noSource bool) (shard.Row, error) {
+	if len(value) < h.routing || h.deleted && len(value) > h.routing {
+		return shard.Row{}, fault.New(fault.Corrupt, "the value of a row has %d bytes, %d of them routing", len(value), h.routing)
+	}
+	row := shard.Row{Ref: ref, Versions: h.Versions, Routing: string(value[:h.routing]), Deleted: h.deleted}
 	if !noSource && !h.deleted {
-		row.Source = source
+		row.Source = value[h.routing:]
 	}
 	return row, nil
 }
@@ -78,7 +97,7 @@ type decoder struct {
 
 func (d *decoder) fail() {
 	if d.err == nil {
-		d.err = fault.New(fault.Corrupt, "the value of a %s is torn, %d bytes before its end", d.what, len(d.rest))
+		d.err = fault.New(fault.Corrupt, "a %s is torn, %d bytes before its end", d.what, len(d.rest))
 	}
 	d.rest = nil
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -143,23 +144,52 @@ func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.R
 	if snapshot == nil {
 		return shard.Row{}, false, r.errEnded()
 	}
-	row, found, err := r.shard.find(snapshot, ref, noSource)
+	row, found, err := r.shard.get(snapshot, ref, noSource)
 	return row, found, r.shard.failure(err)
 }
 
-// find reads a row, which the caller may keep.
-func (s *local) find(from pebble.Reader, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+// rows is an iterator for find over all rows of the index. With often, most of what
+// is looked for is not there.
+func (s *local) rows(from pebble.Reader, often bool) (*pebble.Iterator, error) {
+	return from.NewIter(&pebble.IterOptions{LowerBound: s.lower, UpperBound: s.upper, UseL6Filters: often})
+}
+
+// find puts the iterator on the newest row under a Ref. The row's source is valid
+// as long as it stays there.
+func (s *local) find(rows *pebble.Iterator, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
 	var space [128]byte
-	value, closer, err := from.Get(appendRowKey(space[:0], s.id.Index, ref.Key, ref.ID))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return shard.Row{}, false, nil
+	if !rows.SeekPrefixGE(appendName(space[:0], s.id.Index, ref.Key, ref.ID)) {
+		return shard.Row{}, false, rows.Error()
 	}
+	_, _, h, err := splitRow(rows.Key())
 	if err != nil {
 		return shard.Row{}, false, err
 	}
-	row, err := rowOf(ref, value, noSource)
-	row.Source = append([]byte(nil), row.Source...)
-	return row, true, errors.Join(err, closer.Close())
+	row, err := rowUnder(rows, ref, h, noSource)
+	return row, err == nil, err
+}
+
+// rowUnder is the row under an iterator. Its value is read only where it is needed.
+func rowUnder(rows *pebble.Iterator, ref shard.Ref, h head, noSource bool) (shard.Row, error) {
+	if noSource && h.routing == 0 {
+		return rowOf(ref, h, nil, true)
+	}
+	value, err := rows.ValueAndErr()
+	if err != nil {
+		return shard.Row{}, err
+	}
+	return rowOf(ref, h, value, noSource)
+}
+
+// get reads a row, which the caller may keep.
+func (s *local) get(from pebble.Reader, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+	rows, err := s.rows(from, false)
+	if err != nil {
+		return shard.Row{}, false, err
+	}
+	row, found, err := s.find(rows, ref, noSource)
+	row.Source = bytes.Clone(row.Source)
+	return row, found, errors.Join(err, rows.Close())
 }
 
 // Get answers from the truth. A row above the mark is waited for.
@@ -191,7 +221,7 @@ func (s *local) getNow(ref shard.Ref) (shard.Row, bool, error) {
 		return shard.Row{}, false, err
 	}
 	defer done()
-	return s.find(db, ref, false)
+	return s.get(db, ref, false)
 }
 
 // Scan reads ahead nothing; a reader that is closed meanwhile ends it with an error.
@@ -238,7 +268,7 @@ type cursor struct {
 func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) {
 	lower, upper := rowBounds(v.shard.id.Index, within)
 	if behind != nil && within.From <= behind.Key {
-		lower = append(appendRowKey(nil, v.shard.id.Index, behind.Key, behind.ID), 0)
+		lower = append(appendName(nil, v.shard.id.Index, behind.Key, behind.ID), end)
 	}
 	_, done, err := v.shard.engine.use()
 	if err != nil {
@@ -303,18 +333,14 @@ func (v *view) step(c *cursor, what shard.Select) (row shard.Row, more bool, err
 // row reads the row under the cursor. Its source is a copy: Pebble may be replaced
 // while the caller looks at it.
 func (c *cursor) row(what shard.Select) (row shard.Row, wanted bool, err error) {
-	value, err := c.it.ValueAndErr()
-	if err != nil {
+	order, id, h, err := splitRow(c.it.Key())
+	if err != nil || h.deleted && !what.Tombstones {
 		return row, false, err
 	}
-	ref, err := refOf(c.it.Key())
-	if err != nil {
-		return row, false, err
-	}
-	row, err = rowOf(ref, value, what.NoSource)
+	row, err = rowUnder(c.it, shard.Ref{Key: order, ID: string(id)}, h, what.NoSource)
 	if row.Source != nil {
 		c.buffer = append(c.buffer[:0], row.Source...)
 		row.Source = c.buffer
 	}
-	return row, !row.Deleted || what.Tombstones, err
+	return row, true, err
 }

@@ -96,7 +96,12 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 		return nil, err
 	}
 	defer done()
-	c := commit{shard: s, db: db, placed: placed, state: s.state, met: &s.met, changes: s.met.changes[:0], last: -1}
+	rows, err := s.rows(db, true)
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	defer rows.Close()
+	c := commit{rows: rows, shard: s, db: db, placed: placed, state: s.state, met: &s.met, changes: s.met.changes[:0], last: -1}
 	c.batch = db.NewBatchWithSize(batchSize(ops))
 	s.met.reset(len(ops))
 	for i := range ops {
@@ -166,6 +171,7 @@ func (s *local) doubt(results []shard.Result, cause error) {
 type commit struct {
 	shard   *local
 	db      *pebble.DB
+	rows    *pebble.Iterator // as they are before the group
 	placed  placement.Shard
 	batch   *pebble.Batch
 	met     *overlay
@@ -196,47 +202,51 @@ func (c *commit) apply(op *shard.Op) shard.Result {
 	c.state.last++
 	c.last = c.state.last
 	c.count++
-	row := met{Met: shard.Met{Known: true, Present: !op.Delete,
-		Versions: document.Versions{Version: version, SeqNo: c.state.last, PrimaryTerm: c.placed.Term}}}
-	change := shard.Delete
-	if !op.Delete {
-		row.bytes = int64(opBytes(op))
-		change = shard.Put
+	change := shard.Put
+	h := head{deleted: op.Delete, routing: len(op.Routing),
+		Versions: document.Versions{Version: version, SeqNo: c.state.last, PrimaryTerm: c.placed.Term}}
+	if op.Delete {
+		change = shard.Delete
+	} else {
 		c.puts++
 	}
-	c.tally(old, -1)
-	c.tally(row, 1)
-	c.put(op, &row)
+	row := c.put(op, h)
+	if old.Known {
+		_ = c.batch.Delete(append(appendName(c.met.key[:0], c.shard.id.Index, op.Key, op.ID), old.key[:old.size]...), nil)
+	}
+	c.state.tally(old, -1)
+	c.state.tally(row, 1)
 	c.changes = appendChange(c.changes, op.Key, op.ID, change, old.SeqNo)
 	c.met.set(op, row)
 	return shard.Result{Versions: row.Versions, Outcome: outcome, Present: old.Present}
 }
 
 // tally counts a row n times.
-func (c *commit) tally(row met, n int64) {
+func (s *state) tally(row met, n int64) {
 	switch {
 	case !row.Known:
 	case row.Present:
-		c.state.docs += n
-		c.state.bytes += n * row.bytes
+		s.docs += n
+		s.bytes += n * row.bytes
 	default:
-		c.state.tombstones += n
+		s.tombstones += n
 	}
 }
 
 // put writes the row into the batch, without a copy in between.
-func (c *commit) put(op *shard.Op, row *met) {
-	h := rowHead{seqNo: row.SeqNo, term: row.PrimaryTerm, version: row.Version, deleted: op.Delete}
-	var space [64]byte
-	head := appendHead(space[:0], &h, op.Routing)
+func (c *commit) put(op *shard.Op, h head) met {
+	row := met{Met: shard.Met{Known: true, Present: !op.Delete, Versions: h.Versions}, bytes: int64(opBytes(op))}
+	encoded := appendHead(row.key[:0], h)
+	row.size = len(encoded)
 	source := op.Source
 	if op.Delete {
 		source = nil
 	}
-	d := c.batch.SetDeferred(rowPrefix+len(op.ID), len(head)+len(source))
-	appendRowKey(d.Key[:0], c.shard.id.Index, op.Key, op.ID)
-	copy(d.Value[copy(d.Value, head):], source)
+	d := c.batch.SetDeferred(rowPrefix+len(op.ID)+1+len(encoded), len(op.Routing)+len(source))
+	_ = append(appendName(d.Key[:0], c.shard.id.Index, op.Key, op.ID), encoded...)
+	copy(d.Value[copy(d.Value, op.Routing):], source)
 	_ = d.Finish() // fails on indexed batches alone
+	return row
 }
 
 // finish adds the run and the state and applies the batch, without waiting for
@@ -245,11 +255,11 @@ func (c *commit) finish(now time.Time) error {
 	first := c.state.last - int64(c.count) + 1
 	c.state.term = c.placed.Term
 	head := appendRun(nil, c.placed.Term, now, c.count)
-	d := c.batch.SetDeferred(runKeySize, len(head)+len(c.changes))
+	d := c.batch.SetDeferred(runPrefix+1, len(head)+len(c.changes))
 	appendRunKey(d.Key[:0], c.shard.id, first)
 	copy(d.Value[copy(d.Value, head):], c.changes)
 	_ = d.Finish()
-	if err := c.batch.Set(appendShard(nil, stateSpace, c.shard.id), appendState(nil, &c.state), nil); err != nil {
+	if err := c.batch.Set(stateKey(c.shard.id), appendState(nil, &c.state), nil); err != nil {
 		return err
 	}
 	return c.db.ApplyNoSyncWait(c.batch, pebble.Sync)
@@ -263,27 +273,31 @@ func (c *commit) meet(op *shard.Op) (met, error) {
 	if row, ok := c.met.get(op); ok {
 		return row, nil
 	}
-	c.met.key = appendRowKey(c.met.key[:0], c.shard.id.Index, op.Key, op.ID)
-	value, closer, err := c.db.Get(c.met.key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nothing, nil
+	c.met.key = appendName(c.met.key[:0], c.shard.id.Index, op.Key, op.ID)
+	if !c.rows.SeekPrefixGE(c.met.key) {
+		return nothing, c.rows.Error()
 	}
+	_, id, h, err := splitRow(c.rows.Key())
 	if err != nil {
 		return nothing, err
 	}
-	h, routing, source, err := splitRow(value)
-	row := met{Met: shard.Met{Known: true, Present: !h.deleted,
-		Versions: document.Versions{Version: h.version, SeqNo: h.seqNo, PrimaryTerm: h.term}}}
-	if !h.deleted {
-		row.bytes = int64(len(op.ID) + len(routing) + len(source))
-	}
-	return row, errors.Join(err, closer.Close())
+	return rowMet(c.rows, len(id), h), nil
 }
 
 // met is a row as writes meet it.
 type met struct {
 	shard.Met
-	bytes int64 // that it counts for, when present
+	bytes int64         // that it counts for, when present: of id, routing and source
+	key   [maxHead]byte // its head, as it is stored
+	size  int           // of the head
+}
+
+// rowMet is the row under an iterator. Its value is not read.
+func rowMet(rows *pebble.Iterator, id int, h head) met {
+	lazy := rows.LazyValue()
+	row := met{Met: shard.Met{Known: true, Present: !h.deleted, Versions: h.Versions}, bytes: int64(id + lazy.Len())}
+	row.size = copy(row.key[:], rows.Key()[rowPrefix+id+1:])
+	return row
 }
 
 var nothing = met{Met: shard.Met{Versions: document.Versions{Version: -1, SeqNo: -1, PrimaryTerm: -1}}}
