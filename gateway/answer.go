@@ -56,7 +56,7 @@ func (c *call) json(status int, body []byte) error {
 // plain answers with text.
 func (c *call) plain(status int, text []byte) error {
 	c.out = append(c.out[:0], text...)
-	return c.write(status, "text/plain; charset=UTF-8")
+	return c.deliver(status, "text/plain; charset=UTF-8")
 }
 
 // send answers with what has been appended to c.out, one compact JSON value, in
@@ -76,14 +76,14 @@ func (c *call) send(status int) error {
 		c.spare = appendPretty(c.spare[:0], c.out)
 		c.out, c.spare = c.spare, c.out
 	}
-	return c.write(status, kind)
+	return c.deliver(status, kind)
 }
 
 // compressFrom is the size from which an answer is compressed for a client that
 // takes it so: below, it costs more than it saves.
 const compressFrom = 8 << 10
 
-func (c *call) write(status int, kind string) error {
+func (c *call) deliver(status int, kind string) error {
 	c.answered = true
 	header := c.w.Header()
 	header.Set("Content-Type", kind)

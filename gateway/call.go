@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/token"
 )
 
 // call is one request and its answer. It is reused; nothing of it is kept after
@@ -23,20 +26,25 @@ type call struct {
 
 	out   []byte // the answer is appended here
 	spare []byte // out is made into another form here
+
+	reader token.Reader       // of the body
+	filter query.SourceFilter // of the sources that the answer shows
+	items  bulk               // of a bulk request
 }
 
 // largestKept is the size above which a buffer is not kept for another call.
 const largestKept = 4 << 20
 
 func (c *call) begin(s *Server, w http.ResponseWriter, r *http.Request) {
-	*c = call{s: s, w: w, r: r, started: time.Now(), params: c.params[:0],
-		body: kept(c.body), out: kept(c.out), spare: kept(c.spare)}
+	c.s, c.w, c.r, c.started = s, w, r, time.Now()
 }
 
 func (c *call) end() {
 	c.s.inFlight.Add(-c.held)
 	clear(c.params[:cap(c.params)])
-	*c = call{params: c.params[:0], body: kept(c.body), out: kept(c.out), spare: kept(c.spare)}
+	c.reader.Reset(nil)
+	c.items.clear()
+	*c = call{params: c.params[:0], body: kept(c.body), out: kept(c.out), spare: kept(c.spare), reader: c.reader, items: c.items}
 }
 
 func kept(buffer []byte) []byte {

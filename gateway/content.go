@@ -63,7 +63,30 @@ func (c *call) content() ([]byte, error) {
 	if err := c.fill(from, limit); err != nil {
 		return nil, err
 	}
-	return c.body, c.translate(limit)
+	if err := c.translate(limit); err != nil {
+		return nil, err
+	}
+	if depth := c.s.options.Depth; depth < deepest && nesting(c.body, depth) > depth {
+		return nil, exception.New(exception.StreamConstraints, "Document nesting depth (%d) exceeds the maximum allowed (%d)", depth+1, depth)
+	}
+	return c.body, nil
+}
+
+// nesting is how deep objects and arrays stand in each other, counted up to limit+1.
+func nesting(body []byte, limit int) (most int) {
+	depth := 0
+	for i := 0; i < len(body) && most <= limit; i++ {
+		switch body[i] {
+		case '"':
+			i = stringEnd(body, i) - 1
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return most
 }
 
 // fill reads into the call's buffer, which grows with what comes and no faster.

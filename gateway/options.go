@@ -14,7 +14,7 @@ type Options struct {
 	BodyBytes     int64 // of one request, as sent and after decompression; 100 MiB
 	ItemBytes     int   // of one source in a bulk request; BodyBytes
 	InFlightBytes int64 // of the bodies of all requests at work; 512 MiB
-	Depth         int   // of nested objects and arrays in bodies; 1000
+	Depth         int   // of nested objects and arrays in bodies; 1000, which it cannot exceed
 	HeaderBytes   int   // 64 KiB
 	ResultWindow  int   // from + size of a search; 10000
 
@@ -22,6 +22,9 @@ type Options struct {
 	BodyTimeout   time.Duration // to read a request; 5 min
 	IdleTimeout   time.Duration // of a connection between requests; 10 min
 }
+
+// deepest is the depth that every parser of JSON here takes at most.
+const deepest = 1000
 
 func orDefault[T comparable](value *T, byDefault T) {
 	var zero T
@@ -37,7 +40,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.BodyBytes, 100<<20)
 	orDefault(&o.ItemBytes, int(o.BodyBytes))
 	orDefault(&o.InFlightBytes, 512<<20)
-	orDefault(&o.Depth, 1000)
+	orDefault(&o.Depth, deepest)
 	orDefault(&o.HeaderBytes, 64<<10)
 	orDefault(&o.ResultWindow, 10_000)
 	orDefault(&o.HeaderTimeout, 30*time.Second)

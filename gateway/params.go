@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"errors"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -211,6 +213,21 @@ func (c *call) integer(name string, bits int, byDefault int64) (int64, error) {
 		return 0, exception.New(exception.IllegalArgument, "Failed to parse %s parameter [%s] with value [%s]", kind, name, value).CausedBy(cause)
 	}
 	return n, nil
+}
+
+// parseLong reads a number of a body; a fraction is cut off, as the server does.
+func parseLong(text []byte) (int64, error) {
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, exception.New(exception.IllegalArgument, "For input string: %q", text)
+	case !(f >= math.MinInt64 && f < math.MaxInt64):
+		return 0, exception.New(exception.IllegalArgument, "Numeric value (%s) out of range of long (%d - %d)", text, math.MinInt64, math.MaxInt64)
+	}
+	return int64(f), nil
 }
 
 // timeUnits are the units of durations, the longer before its own ending.

@@ -1,0 +1,14 @@
+package store
+
+import "strconv"
+
+// Copies is how many copies of each shard an index asks for: one, and its
+// replicas, of which none is ever assigned. What is no index has those of a new one.
+func (s *Store) Copies(index string) int {
+	if idx := s.view.Load().indices[index]; idx != nil {
+		if n, err := strconv.Atoi(idx.record.Settings["index.number_of_replicas"]); err == nil {
+			return 1 + n
+		}
+	}
+	return 2
+}
