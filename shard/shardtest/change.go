@@ -104,6 +104,7 @@ func changesReopened(t *testing.T, c Case) {
 func changesFollowed(t *testing.T, c Case) {
 	k := begin(t, c)
 	var writers sync.WaitGroup
+	defer writers.Wait()
 	for w := range 4 {
 		writers.Go(func() {
 			for i := range 50 {

@@ -229,6 +229,8 @@ func fenceUnderWrites(t *testing.T, c Case) {
 	k := begin(t, c)
 	ctx, stop := context.WithCancel(k.ctx)
 	var writers sync.WaitGroup
+	defer writers.Wait()
+	defer stop()
 	for w := range 4 {
 		writers.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
@@ -254,8 +256,6 @@ func fenceUnderWrites(t *testing.T, c Case) {
 		}
 		release()
 	}
-	stop()
-	writers.Wait()
 }
 
 func fencedReading(t *testing.T, c Case) {
@@ -289,7 +289,7 @@ func fencedLargeWrite(t *testing.T, c Case) {
 	for i := range 60 {
 		ops = append(ops, indexed(fmt.Sprint(i), strings.Repeat("x", 100_000)))
 	}
-	done := make(chan []shard.Result)
+	done := make(chan []shard.Result, 1)
 	go func() { done <- k.shard.Write(k.ctx, 1, ops) }()
 	_, release := k.fence()
 	k.move(func(*placement.Shard) {})

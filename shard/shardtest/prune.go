@@ -49,6 +49,7 @@ func pruneDefaultAge(t *testing.T, c Case) {
 	k.refresh()
 	k.prunes(time.Now(), -1)
 	k.prunes(later(-time.Hour), -1)
+	k.prunes(later(40*time.Second), -1)
 	k.prunes(later(2*time.Minute), 0)
 }
 

@@ -74,7 +74,7 @@ func awaitWakes(t *testing.T, c Case) {
 	k.must(k.shard.AwaitRefresh(k.ctx, -1))
 	const rounds, waiters = 100, 3
 	var waiting sync.WaitGroup
-	ready := make(chan struct{})
+	ready := make(chan struct{}, waiters)
 	for range waiters {
 		waiting.Go(func() {
 			for seqNo := range int64(rounds) {
@@ -115,6 +115,7 @@ func awaitDeadline(t *testing.T, c Case) {
 func refreshUnderWrites(t *testing.T, c Case) {
 	k := begin(t, c)
 	var writers sync.WaitGroup
+	defer writers.Wait()
 	for w := range 4 {
 		writers.Go(func() {
 			for i := range 50 {
@@ -144,5 +145,4 @@ func refreshUnderWrites(t *testing.T, c Case) {
 		}
 		r.Close()
 	}
-	writers.Wait()
 }
