@@ -57,7 +57,6 @@ type Index struct {
 	// Versions count the changes of each part.
 	MappingVersion  int64 `json:"mappingVersion"`
 	SettingsVersion int64 `json:"settingsVersion"`
-	AliasesVersion  int64 `json:"aliasesVersion"`
 }
 
 // Creation is what a new index is asked to be.

@@ -3,7 +3,6 @@ package catalog
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
@@ -180,14 +179,4 @@ func (c Catalog) CheckDestructive(names []string) error {
 		return illegal("Wildcard expressions or all indices are not allowed")
 	}
 	return nil
-}
-
-// CheckShards refuses more shards than one node may have; have are those of all open
-// indices, asked are those of new ones, each with replicas.
-func (c Catalog) CheckShards(have, asked int) error {
-	most, err := strconv.Atoi(c.cluster("cluster.max_shards_per_node", "1000"))
-	if err != nil || have+asked <= most {
-		return nil
-	}
-	return exception.New(exception.Validation, "Validation Failed: 1: this action would add [%d] total shards, but this cluster currently has [%d]/[%d] maximum shards open;", asked, have, most)
 }

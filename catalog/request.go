@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/reshelve/reshelve/exception"
@@ -56,9 +57,21 @@ func (r *Request) read(n *node) (err error) {
 	return err
 }
 
+// Check refuses settings of a new index that nobody knows, or that only the server
+// sets.
+func (r Request) Check() error { return r.checkSettings() }
+
+// CheckBody refuses a body that is not there.
+func CheckBody(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return bodyRequired()
+	}
+	return nil
+}
+
 // checkSettings refuses settings of a new index that nobody knows, or that only
 // the server sets.
-func (r *Request) checkSettings() error {
+func (r Request) checkSettings() error {
 	if err := r.settings.check(); err != nil {
 		return err
 	}

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
@@ -20,52 +22,153 @@ func newUUID() string {
 	return base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// autoCreate makes the index, or the data stream, that a write names and nobody has.
-func (s *Store) autoCreate(ctx context.Context, name string) error {
-	s.admin.Lock()
-	defer s.admin.Unlock()
-	if _, exists := s.view.Load().indices[name]; exists {
-		return nil
+// CreateIndex makes an index; body is that of the HTTP API, and may be empty. The name may
+// hold date math.
+func (s *Store) CreateIndex(ctx context.Context, name string, body []byte) (catalog.Created, error) {
+	request, err := catalog.ParseRequest(body)
+	if err != nil {
+		return catalog.Created{}, err
 	}
-	return s.create(ctx, name, catalog.Creation{})
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return catalog.Created{}, err
+	}
+	defer unlock()
+	return s.createNamed(ctx, name, request)
 }
 
-// create makes an index: records first, name last. The caller holds s.admin.
-func (s *Store) create(ctx context.Context, name string, c catalog.Creation) error {
-	number := s.view.Load().catalog.NextIndex
-	now := s.options.Clock().UTC()
-	idx := &index{
-		record: catalog.Index{
-			Number: number, Name: name, UUID: newUUID(), Created: now, Settings: c.Settings,
-			Mapping: mapping.Empty().JSON(), MappingVersion: 1, SettingsVersion: 1, AliasesVersion: 1,
-		},
-		placement: placement.New(number, 1, placement.Local, placement.Change{By: s.options.By, Why: "create index", At: now}),
-		mapping:   mapping.Empty(),
+// createNamed makes an index out of a request and the templates for its name.
+func (s *Store) createNamed(ctx context.Context, provided string, request catalog.Request) (catalog.Created, error) {
+	v := s.view.Load()
+	name, err := catalog.Dated(provided, s.now().UnixMilli())
+	if err != nil {
+		return catalog.Created{}, err
 	}
-	idx.entry = catalog.Entry{Number: number, UUID: idx.record.UUID}
-	var err error
-	if idx.rules, err = readRules(c.Settings); err != nil {
-		return err
+	if err := v.unblocked([]string{name}, catalog.ChangeMetadata); err != nil {
+		return catalog.Created{}, err
 	}
-	if err := s.writeRecords(ctx, idx); err != nil {
-		return err
+	creation, err := v.catalog.Compose(name, request)
+	if err != nil {
+		return catalog.Created{}, err
 	}
-	if err := s.openShards(ctx, idx); err != nil {
-		return err
-	}
-	err = s.edit(ctx, func(names catalog.Catalog) (catalog.Catalog, error) {
-		names.Indices[name] = idx.entry
-		names.NextIndex = number + 1
-		return names, nil
+	err = s.create(ctx, provided, name, creation, func(names catalog.Catalog, entry catalog.Entry) (catalog.Catalog, error) {
+		return names.WithIndex(name, entry, creation.Aliases)
 	})
+	return catalog.Created{Index: name, ShardsAcknowledged: true}, err
+}
+
+// autoCreate makes the index, or the data stream, that a write names and nobody has.
+func (s *Store) autoCreate(ctx context.Context, name string) error {
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
-	s.publish(func(v *view) { v.indices[name] = idx })
-	return nil
+	defer unlock()
+	v := s.view.Load()
+	if _, _, exists, _ := v.catalog.WriteTarget(name); exists {
+		return nil
+	}
+	if err := v.catalog.AutoCreate(name); err != nil {
+		return err
+	}
+	if v.catalog.IsStreamName(name) {
+		return s.createStream(ctx, name)
+	}
+	_, err = s.createNamed(ctx, name, catalog.Request{})
+	return err
 }
 
-// writeRecords stores the records of an index that the catalog does not name yet.
+// create makes an index: records first, then its empty shards, its name last, by add.
+// The caller holds s.admin.
+func (s *Store) create(ctx context.Context, provided, name string, c catalog.Creation, add func(catalog.Catalog, catalog.Entry) (catalog.Catalog, error)) error {
+	idx, err := s.prepare(provided, name, c)
+	if err != nil {
+		return err
+	}
+	if _, err := add(s.view.Load().catalog, idx.entry); err != nil {
+		return err // before anything is written
+	}
+	if err = s.writeRecords(ctx, idx); err == nil {
+		err = s.openShards(ctx, idx)
+	}
+	if err == nil {
+		err = s.change(ctx, map[string]*index{name: idx}, func(names catalog.Catalog) (catalog.Catalog, error) {
+			return add(names, idx.entry)
+		})
+	}
+	if err != nil {
+		s.abandon(ctx, idx, err)
+	}
+	return err
+}
+
+// abandon takes down an index that was not made. When it is not known whether it was, its
+// records stay: the next change of names, or the next start, tells.
+func (s *Store) abandon(ctx context.Context, idx *index, why error) {
+	ctx = context.WithoutCancel(ctx)
+	if err := idx.closeShards(); err != nil {
+		s.leftOver(idx, err)
+		return
+	}
+	found, err := s.coord.Get(ctx, catalogKey)
+	if err == nil {
+		var names catalog.Catalog
+		if names, err = catalog.Decode(found.Value); err == nil && names.Indices[idx.record.Name].Number != idx.entry.Number {
+			err = s.erase(ctx, idx.entry.Number)
+		}
+	}
+	if err != nil {
+		s.leftOver(idx, joined(err, why))
+	}
+}
+
+// prepare is a new index, without shards and unknown to anybody.
+func (s *Store) prepare(provided, name string, c catalog.Creation) (*index, error) {
+	now := s.now()
+	number := s.view.Load().catalog.NextIndex
+	uuid := newUUID()
+	c.Sign(provided, uuid, now)
+	idx := &index{entry: catalog.Entry{Number: number, UUID: uuid, Hidden: c.Settings["index.hidden"] == "true"}}
+	var err error
+	if idx.rules, err = readRules(c.Settings); err != nil {
+		return nil, err
+	}
+	if idx.mapping, err = composeMappings(c.Mappings, idx.rules.limits); err != nil {
+		return nil, err
+	}
+	if idx.rules.partitions > 1 && len(c.Mappings) > 0 && !idx.mapping.RoutingRequired() {
+		return nil, partitioned(name)
+	}
+	shards, err := strconv.Atoi(c.Settings["index.number_of_shards"])
+	if err != nil || shards < 1 || shards > s.options.MaxShards {
+		return nil, exception.New(exception.IllegalArgument, "Failed to parse value [%s] for setting [index.number_of_shards] must be <= %d",
+			c.Settings["index.number_of_shards"], s.options.MaxShards)
+	}
+	idx.record = catalog.Index{
+		Number: number, Name: name, UUID: uuid, Created: now, Settings: c.Settings,
+		Mapping: idx.mapping.JSON(), MappingVersion: 1, SettingsVersion: 1,
+	}
+	idx.placement = placement.New(number, shards, placement.Local, placement.Change{By: s.options.By, Why: "create index " + name, At: now})
+	return idx, nil
+}
+
+// composeMappings merges mappings, the last wins where it may.
+func composeMappings(list []json.RawMessage, limits mapping.Limits) (*mapping.Mapping, error) {
+	if len(list) == 1 {
+		return mapping.Parse(list[0], limits)
+	}
+	composed := mapping.Empty()
+	for _, m := range list {
+		var err error
+		if composed, err = composed.MergeTemplate(m, limits); err != nil {
+			return nil, err
+		}
+	}
+	return composed, nil
+}
+
+// writeRecords stores the records of an index that the catalog does not name yet. Records
+// under its number can only be of an index that was never made.
 func (s *Store) writeRecords(ctx context.Context, idx *index) error {
 	value, err := json.Marshal(idx.record)
 	if err != nil {

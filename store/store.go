@@ -45,7 +45,8 @@ type Store struct {
 	engine  shard.Engine
 	options Options
 
-	admin sync.Mutex // held by a change of names, settings or mappings
+	admin sync.Mutex // held by a change of names, settings or mappings; see lock
+	doubt bool       // under admin: whether the last change was made is not known
 	view  atomic.Pointer[view]
 
 	refresher refresher

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
@@ -39,14 +38,6 @@ type index struct {
 	rules     rules // read out of the settings
 	placement placement.Placement
 	shards    map[uint32]shard.Shard // nil when closed
-}
-
-// rules are the settings of an index that requests need, read once.
-type rules struct {
-	limits     mapping.Limits
-	partitions int
-	interval   time.Duration // of refreshes; negative: only when asked
-	readOnly   *exception.Error
 }
 
 // names are the names of all indices, sorted.
@@ -169,7 +160,7 @@ func (s *Store) openShards(ctx context.Context, idx *index) error {
 	}
 	idx.shards = map[uint32]shard.Shard{}
 	for _, row := range idx.placement.Shards {
-		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, shard.Settings{})
+		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, shard.Settings{MinimumAge: idx.rules.tombstones})
 		if err != nil {
 			return fault.At(joined(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
 		}
@@ -209,68 +200,8 @@ func (s *Store) publish(change func(v *view)) {
 	s.view.Store(v)
 }
 
-// edit changes the catalog by compare-and-set and publishes it. The caller holds
-// s.admin.
-func (s *Store) edit(ctx context.Context, change func(catalog.Catalog) (catalog.Catalog, error)) error {
-	var edited catalog.Catalog
-	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
-		names, err := catalog.Decode(value)
-		if err != nil {
-			return nil, err
-		}
-		if edited, err = change(names); err != nil {
-			return nil, err
-		}
-		return edited.Encode(), nil
-	})
-	if err != nil {
-		return err
-	}
-	s.publish(func(v *view) {
-		v.catalog, v.revision = edited, record.Revision
-		for name, entry := range edited.Indices {
-			if idx := v.indices[name]; idx != nil && idx.entry != entry {
-				changed := *idx
-				changed.entry = entry
-				v.indices[name] = &changed
-			}
-		}
-	})
-	return nil
-}
-
-// editIndex changes the record of one index by compare-and-set and publishes it.
-// The caller holds s.admin. The shards go on unharmed.
-func (s *Store) editIndex(ctx context.Context, name string, change func(idx *index, record catalog.Index) (catalog.Index, error)) error {
-	old := s.view.Load().indices[name]
-	if old == nil {
-		return noSuchIndex(name)
-	}
-	record, err := coord.Update(ctx, s.coord, indexKey(old.entry.Number), func(value []byte) ([]byte, error) {
-		var current catalog.Index
-		if err := json.Unmarshal(value, &current); err != nil {
-			return nil, fault.Wrap(fault.Corrupt, err)
-		}
-		changed, err := change(old, current)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(changed)
-	})
-	if err != nil {
-		return err
-	}
-	idx, err := newIndex(name, old.entry, record, old.placement)
-	if err != nil {
-		return err
-	}
-	idx.shards = old.shards
-	s.publish(func(v *view) { v.indices[name] = idx })
-	return nil
-}
-
 // noSuchIndex is the exception about a name that nobody has.
 func noSuchIndex(name string) *exception.Error {
 	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
-		With("resource.type", "index_or_alias").With("resource.id", name).With("index", name).With("index_uuid", "_na_")
+		With("index", name).With("resource.id", name).With("resource.type", "index_or_alias").With("index_uuid", "_na_")
 }

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// change makes an edit of the catalog and follows it: indices that it adds are in
+// ready, with their shards open, and so are those that it opens. The caller holds
+// s.admin.
+//
+// When it fails, it is as if nothing had happened, but for a failure of the kind
+// fault.Unavailable after which the coordination store cannot even be read: then the
+// edit may turn out to have been made, and the next change follows it.
+func (s *Store) change(ctx context.Context, ready map[string]*index, edit func(catalog.Catalog) (catalog.Catalog, error)) error {
+	var intended []byte
+	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
+		names, err := catalog.Decode(value)
+		if err != nil {
+			return nil, err
+		}
+		if names, err = edit(names); err != nil {
+			return nil, err
+		}
+		intended = names.Encode()
+		return intended, nil
+	})
+	if err != nil && intended != nil {
+		// Whether it was written is not known: what is there now tells.
+		found, reading := s.coord.Get(context.WithoutCancel(ctx), catalogKey)
+		s.doubt = s.doubt || reading != nil
+		if reading == nil && string(found.Value) == string(intended) {
+			record, err = found, nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	names, err := catalog.Decode(record.Value)
+	if err != nil {
+		return fault.Wrap(fault.Bug, err) // it was encoded a moment ago
+	}
+	s.follow(context.WithoutCancel(ctx), names, record.Revision, ready)
+	return nil
+}
+
+// follow publishes a view of the catalog: with the indices that it names, opened or
+// closed as it says. What it no longer names is taken down. The caller holds s.admin.
+func (s *Store) follow(ctx context.Context, names catalog.Catalog, revision int64, ready map[string]*index) {
+	old := s.view.Load().indices
+	var leaving []*index
+	indices := make(map[string]*index, len(names.Indices))
+	for name, entry := range names.Indices {
+		idx := old[name]
+		if idx != nil && idx.entry == entry && (entry.Closed || idx.shards != nil) {
+			indices[name] = idx
+			continue
+		}
+		next, err := s.adopt(ctx, name, entry, idx, ready[name])
+		if err != nil {
+			s.options.Logger.Error("an index cannot be opened", "index", name, "error", err)
+		}
+		if next != nil {
+			indices[name] = next
+		}
+		if idx != nil && idx.shards != nil && (next == nil || next.shards == nil || next.entry.Number != idx.entry.Number) {
+			leaving = append(leaving, idx)
+		}
+	}
+	for name, idx := range old {
+		if _, still := names.Indices[name]; !still {
+			leaving = append(leaving, idx)
+		}
+	}
+	s.publish(func(v *view) { v.catalog, v.revision, v.indices = names, revision, indices })
+	for _, idx := range leaving {
+		entry, named := names.Indices[idx.record.Name]
+		s.retire(ctx, idx, !named || entry.Number != idx.entry.Number)
+	}
+}
+
+// adopt is an index as the catalog has it now. old is what it was, ready is what was
+// prepared for it; both may be nil.
+func (s *Store) adopt(ctx context.Context, name string, entry catalog.Entry, old, ready *index) (*index, error) {
+	next := &index{}
+	switch {
+	case ready != nil:
+		*next = *ready
+	case old != nil && old.entry.Number == entry.Number:
+		*next = *old
+	default:
+		read, err := s.readIndex(ctx, name, entry)
+		if err != nil {
+			return nil, err
+		}
+		next = read
+	}
+	next.entry = entry
+	if entry.Closed {
+		next.shards = nil
+		return next, nil
+	}
+	if next.shards != nil {
+		return next, nil
+	}
+	return next, s.openShards(ctx, next)
+}
+
+// retire closes the shards of an index that no view has any more and, when it is
+// removed, its rows and records. What still reads them is waited for: a moment here, and
+// longer in the background.
+func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
+	err := s.dismantle(ctx, idx, removed)
+	if err == nil {
+		return
+	}
+	if !fault.Is(err, fault.Conflict) {
+		s.leftOver(idx, err)
+		return
+	}
+	s.running.Go(func() {
+		for round := 1; ; round++ {
+			if err := pause(context.WithoutCancel(ctx), round); err != nil {
+				return
+			}
+			err := s.dismantle(context.WithoutCancel(ctx), idx, removed)
+			if err == nil {
+				return
+			}
+			if !fault.Is(err, fault.Conflict) {
+				s.leftOver(idx, err)
+				return
+			}
+		}
+	})
+}
+
+// leftOver tells that something of an index remains; the next start removes it.
+func (s *Store) leftOver(idx *index, err error) {
+	s.options.Logger.Warn("something of an index was left over, the next start removes it", "index", idx.record.Name, "number", idx.entry.Number, "error", err)
+}
+
+func (s *Store) dismantle(ctx context.Context, idx *index, removed bool) error {
+	if err := idx.closeShards(); err != nil || !removed {
+		return err
+	}
+	return s.erase(ctx, idx.entry.Number)
+}
+
+// erase removes the rows and records of an index whose shards are closed and that the
+// catalog does not name.
+func (s *Store) erase(ctx context.Context, number uint32) error {
+	if err := s.engine.Drop(ctx, number); err != nil {
+		return err
+	}
+	for _, key := range []string{indexKey(number), placementKey(number)} {
+		record, err := s.coord.Get(ctx, key)
+		if err == nil {
+			err = s.coord.Delete(ctx, key, record.Revision)
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// lock takes s.admin. When it is not known how the last change ended, it reads the truth
+// first.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	s.admin.Lock()
+	if s.doubt {
+		if err := s.settle(ctx); err != nil {
+			s.admin.Unlock()
+			return nil, fault.At(err, "reading how the last change ended")
+		}
+		s.doubt = false
+	}
+	return s.admin.Unlock, nil
+}
+
+// settle makes the view what the coordination store says.
+func (s *Store) settle(ctx context.Context) error {
+	for name, idx := range s.view.Load().indices {
+		record, err := s.coord.Get(ctx, indexKey(idx.entry.Number))
+		if fault.Is(err, fault.NotFound) {
+			continue // the catalog tells
+		}
+		if err != nil {
+			return err
+		}
+		if record.Revision == idx.revision {
+			continue
+		}
+		if err := s.replace(name, idx, record); err != nil {
+			return err
+		}
+	}
+	record, err := s.coord.Get(ctx, catalogKey)
+	if err != nil {
+		return err
+	}
+	names, err := catalog.Decode(record.Value)
+	if err != nil {
+		return err
+	}
+	s.follow(context.WithoutCancel(ctx), names, record.Revision, nil)
+	return nil
+}
+
+// changeIndex changes the record of one index by compare-and-set and publishes it; edit
+// gets the index as it is and returns its record as it shall be. The shards go on
+// unharmed. The caller holds s.admin.
+func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *index) (catalog.Index, error)) error {
+	old := s.view.Load().indices[name]
+	if old == nil {
+		return noSuchIndex(name)
+	}
+	changed, err := edit(old)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(changed)
+	if err != nil {
+		return fault.Wrap(fault.Bug, err)
+	}
+	key := indexKey(old.entry.Number)
+	record, err := coord.Update(ctx, s.coord, key, func([]byte) ([]byte, error) { return value, nil })
+	if err != nil {
+		found, reading := s.coord.Get(context.WithoutCancel(ctx), key)
+		if reading != nil {
+			s.doubt = true
+			return err
+		}
+		if string(found.Value) != string(value) {
+			return err
+		}
+		record = found
+	}
+	return s.replace(name, old, record)
+}
+
+// replace publishes an index as its record says; its shards stay.
+func (s *Store) replace(name string, old *index, record coord.Record) error {
+	idx, err := newIndex(name, old.entry, record, old.placement)
+	if err != nil {
+		return err
+	}
+	idx.shards = old.shards
+	s.publish(func(v *view) { v.indices[name] = idx })
+	return nil
+}
