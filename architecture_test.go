@@ -185,7 +185,7 @@ func TestPurePackagesArePure(t *testing.T) {
 		}
 		for path, file := range sources[name].files {
 			for _, imported := range imports(file) {
-				if impure.MatchString(imported) {
+				if impure.MatchString(imported) && imported != "net/netip" { // values, no network
 					t.Errorf("%s is pure and imports %s", path, imported)
 				}
 			}

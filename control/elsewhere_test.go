@@ -40,7 +40,7 @@ func mixture() memory.Bucket {
 // What is asked of indices whose documents lie elsewhere is refused at once, and
 // the refusal names them all.
 func TestAllIndicesThatLieElsewhereAreNamed(t *testing.T) {
-	ctl := New(map[string]blob.Opener{"memory": func(context.Context, blob.Location) (blob.Bucket, error) { return mixture(), nil }})
+	ctl := New(Wiring{Blobs: map[string]blob.Opener{"memory": func(context.Context, blob.Location) (blob.Bucket, error) { return mixture(), nil }}})
 	read := func(indices ...string) error {
 		docs, err := ctl.Read(t.Context(), ReadRequest{Selection: Selection{Repository: "memory://x", Indices: indices}}, Watch{})
 		if err == nil {
