@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"bytes"
+
 	"github.com/reshelve/reshelve/exception"
 	json "github.com/reshelve/reshelve/token"
 )
@@ -12,11 +14,15 @@ import (
 // merged mapping. It is void too after an error. Errors are exceptions.
 func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (additions []byte, err error) {
 	w := walk{m: m, limits: &l, id: id, sink: sink}
-	if err := w.document(source); err != nil {
+	err = w.document(source)
+	switch {
+	case w.deep != nil:
+		return nil, w.deep
+	case err != nil:
 		return nil, failed(err)
 	}
 	if w.conflict != nil {
-		return nil, w.conflict
+		return nil, w.conflict.tell(w.lowest)
 	}
 	if w.additions == nil {
 		return nil, nil
@@ -34,16 +40,20 @@ type walk struct {
 	sink   Sink // nil when nobody wants values, or once there are additions
 	r      json.Reader
 
-	depth  int // of objects that are open
-	arrays int // that are open
-	nested int // nested objects so far
-	stamps int // values of the data stream's timestamp
+	source []byte
+	name   []byte // of the value being read; nil in an array
+	at     int    // where the value begins
+	depth  int    // of objects that are open
+	arrays int    // that are open
+	nested int    // nested objects so far
+	stamps int    // values of the data stream's timestamp
 
 	additions *Field // the root of what dynamic mapping adds; nil: nothing
-	conflict  error  // of two additions to one path; the first by name
-	conflicts string // its path
+	lowest    string // path of the additions, by name
+	atLowest  int    // how many of them have it
+	conflict  *conflict
+	deep      error // an addition below the limit of depth
 
-	preview any    // the value that could not be read, where it is not the token's
 	scratch []byte // for readers of values
 }
 
@@ -54,6 +64,7 @@ func (w *walk) document(source []byte) error {
 	if !startsObject(source) {
 		return exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes")
 	}
+	w.source = source
 	w.r.Reset(source)
 	if _, err := w.r.Next(); err != nil {
 		return err
@@ -112,6 +123,7 @@ func (w *walk) fields(o *Field) error {
 			return nil
 		}
 		name := w.r.Text() // a key stays valid
+		w.name = name
 		if kind, err = w.r.Next(); err != nil {
 			return err
 		}
@@ -129,11 +141,11 @@ func (w *walk) fields(o *Field) error {
 // value reads the value that begins with a token of this kind into f.
 func (w *walk) value(f *Field, kind json.Kind) error {
 	switch {
+	case kind == json.Array && !f.kind.whole:
+		return w.array(func(kind json.Kind) error { return w.value(f, kind) })
 	case f.disabled:
 		_, err := w.r.Whole(kind)
 		return err
-	case kind == json.Array && !f.kind.whole:
-		return w.array(func(kind json.Kind) error { return w.value(f, kind) })
 	case f.IsObject():
 		return w.object(f, kind)
 	case f.kind == aliasType:
@@ -141,7 +153,7 @@ func (w *walk) value(f *Field, kind json.Kind) error {
 	}
 	t, err := w.token(kind)
 	if err != nil {
-		return err
+		return w.unfinished(f, kind, err)
 	}
 	if err := w.leaf(f, t); err != nil {
 		return err
@@ -169,6 +181,7 @@ func (w *walk) array(element func(kind json.Kind) error) error {
 			w.arrays--
 			return nil
 		}
+		w.name = nil
 		if err := element(kind); err != nil {
 			return err
 		}
@@ -181,7 +194,11 @@ func (w *walk) object(f *Field, kind json.Kind) error {
 	case kind == json.Null:
 		return nil
 	case kind != json.Object:
-		return exception.New(exception.MapperParsing, "object mapping for [%s] tried to parse field [%s] as object, but found a concrete value", f.path, f.name)
+		name := "null"
+		if w.name != nil {
+			name = string(w.name)
+		}
+		return exception.New(exception.MapperParsing, "object mapping for [%s] tried to parse field [%s] as object, but found a concrete value", f.path, name)
 	case f.kind != nestedType:
 		return w.fields(f)
 	}
@@ -201,6 +218,7 @@ func (w *walk) object(f *Field, kind json.Kind) error {
 
 // token is the whole value that begins with a token of this kind.
 func (w *walk) token(kind json.Kind) (token, error) {
+	w.at = w.r.Offset()
 	if kind == json.Object || kind == json.Array {
 		whole, err := w.r.Whole(kind)
 		return token{kind, whole}, err
@@ -210,7 +228,6 @@ func (w *walk) token(kind json.Kind) (token, error) {
 
 // leaf gives a value to a field and its multi-fields.
 func (w *walk) leaf(f *Field, t token) error {
-	w.preview = nil
 	if err := f.kind.read(w, f, t); err != nil {
 		return w.unreadable(f, t, err)
 	}
@@ -224,17 +241,50 @@ func (w *walk) leaf(f *Field, t token) error {
 
 // unreadable tells which field could not take which value.
 func (w *walk) unreadable(f *Field, t token, err error) error {
-	preview := w.preview
-	if preview == nil {
-		preview = t.tree()
+	if f.kind == geoType {
+		return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s]", f.path, f.kind.name).CausedBy(exception.From(err))
 	}
 	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Preview of field's value: '%s'",
-		f.path, f.kind.name, w.id, javaText(preview)).CausedBy(exception.From(err))
+		f.path, f.kind.name, w.id, javaText(t.tree())).CausedBy(w.placed(t, err))
+}
+
+// unfinished is an object or array for a field that ends in malformed JSON.
+func (w *walk) unfinished(f *Field, kind json.Kind, malformed error) error {
+	if f.kind.whole {
+		return w.unreadable(f, token{}, malformed)
+	}
+	t := token{kind: kind}
+	err := f.kind.read(w, f, t)
+	if err == nil {
+		return malformed
+	}
+	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Could not parse field value preview,",
+		f.path, f.kind.name, w.id).CausedBy(w.placed(t, err))
+}
+
+// placed puts the place behind errors that the server's parser tells.
+func (w *walk) placed(t token, err error) *exception.Error {
+	e := exception.From(err)
+	if e.Type != exception.JSONParse && e.Type != exception.InputCoercion {
+		return e
+	}
+	end := w.at + 1
+	if t.kind.IsScalar() {
+		end = w.at + len(t.text)
+	}
+	line, column := w.place(end)
+	return exception.New(e.Type, "%s\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: %d, column: %d]", e.Reason, line, column)
+}
+
+// place is line and column, from 1, of the byte at pos.
+func (w *walk) place(pos int) (line, column int) {
+	before := w.source[:min(pos, len(w.source))]
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
 // emit hands a value out.
 func (w *walk) emit(f *Field, v Value) {
-	if f.format != nil && f.path == w.m.stamp {
+	if w.m.stamp != "" && f.path == w.m.stamp && (f.Indexed() || f.DocValues()) {
 		w.stamps++
 	}
 	if w.sink != nil {
@@ -251,7 +301,7 @@ func (w *walk) copy(path string, t token) error {
 		if err != nil {
 			return err
 		}
-		return w.addValue(w.m.root, parts, t)
+		return w.addValue(w.m.root, parts, t, true)
 	case f.kind == aliasType:
 		return exception.New(exception.IllegalArgument, "Cannot copy to a field alias [%s].", f.path)
 	case f.IsObject():

@@ -42,8 +42,8 @@ func splitPath(path string) ([]string, error) {
 // a field that is known, or a new field.
 func (w *walk) unknown(o *Field, name string, kind json.Kind) error {
 	if o == w.m.root {
-		if _, own := ownTypes[name]; own && name != "_doc_count" {
-			return exception.New(exception.MapperParsing, "Field [%s] is a metadata field and cannot be added inside a document. Use the index API request parameters.", name)
+		if known, err := w.own(name, kind); known {
+			return err
 		}
 	}
 	parts, err := splitPath(name)
@@ -74,7 +74,11 @@ func (w *walk) unknown(o *Field, name string, kind json.Kind) error {
 func (w *walk) newField(o *Field, parts []string, kind json.Kind) error {
 	switch kind {
 	case json.Null:
-		return nil
+		parent, rule, err := w.parent(o, parts)
+		if err == nil && rule == strict {
+			err = w.strictly(rule, parent, parts[len(parts)-1])
+		}
+		return err
 	case json.Object:
 		return w.newObject(o, parts)
 	case json.Array:
@@ -84,7 +88,7 @@ func (w *walk) newField(o *Field, parts []string, kind json.Kind) error {
 	if err != nil {
 		return err
 	}
-	return w.addValue(o, parts, t)
+	return w.addValue(o, parts, t, false)
 }
 
 func (w *walk) newObject(o *Field, parts []string) error {
@@ -117,26 +121,25 @@ func (w *walk) newArray(o *Field, parts []string) error {
 		return err
 	}
 	name := parts[len(parts)-1]
-	switch rule {
-	case strict:
+	if rule == strict {
 		return w.strictly(rule, parent, name)
-	case dynamicFalse:
-		_, err := w.r.Whole(json.Array)
-		return err
 	}
-	f, err := w.fromTemplate(parent, name, "object", dynamicTrue)
-	if err != nil {
-		return err
-	}
-	if f != nil && f.kind.whole {
-		w.add(parent, f)
-		return w.value(f, json.Array)
+	if rule != dynamicFalse {
+		f, err := w.fromTemplate(parent, name, "object", rule)
+		if err != nil {
+			return err
+		}
+		if f != nil && f.kind.whole {
+			w.add(parent, f)
+			return w.value(f, json.Array)
+		}
 	}
 	return w.array(func(kind json.Kind) error { return w.newField(parent, []string{name}, kind) })
 }
 
 // addValue adds the field that a value asks for, and reads the value into it.
-func (w *walk) addValue(o *Field, parts []string, t token) error {
+// A copy is not copied further.
+func (w *walk) addValue(o *Field, parts []string, t token, copied bool) error {
 	parent, rule, err := w.parent(o, parts)
 	if err != nil {
 		return err
@@ -145,15 +148,24 @@ func (w *walk) addValue(o *Field, parts []string, t token) error {
 	switch {
 	case rule == strict:
 		return w.strictly(rule, parent, name)
-	case rule == dynamicFalse || t.kind == json.Null:
+	case rule == dynamicFalse:
 		return nil
+	case t.kind == json.Null || !t.kind.IsScalar(): // copies alone are these
+		end := map[json.Kind]json.Kind{json.Object: json.ObjectEnd, json.Array: json.ArrayEnd, json.Null: json.Null}[t.kind]
+		return exception.New(exception.IllegalState, "Can't handle serializing a dynamic type with content token [%s] and field name [%s]", end, name)
 	}
 	f, err := w.guess(parent, name, t, rule)
 	if err != nil {
 		return err
 	}
+	if f.kind == aliasType {
+		return exception.New(exception.IllegalArgument, "Cannot write to a field alias [%s].", f.path)
+	}
 	w.add(parent, f)
-	if err := w.leaf(f, t); err != nil {
+	if f.IsObject() {
+		return w.object(f, t.kind)
+	}
+	if err := w.leaf(f, t); err != nil || copied {
 		return err
 	}
 	for _, path := range f.copyTo {
@@ -184,8 +196,9 @@ func (w *walk) parent(o *Field, parts []string) (*Field, dynamic, error) {
 		case dynamicFalse:
 			return o, rule, nil
 		}
-		if depth := strings.Count(o.path, ".") + len(parts) - i; depth > w.limits.Depth {
-			return nil, 0, tooDeep(join(o.path, part), w.limits.Depth)
+		if err := deepest(o.path, parts[i:], w.limits.Depth); err != nil {
+			w.deep = err
+			return nil, 0, err
 		}
 		f, err := w.fromTemplate(o, part, "object", rule)
 		if err != nil {
@@ -261,7 +274,7 @@ func (w *walk) fromTemplate(parent *Field, name, guess string, rule dynamic) (*F
 }
 
 // defaultTypes are what a guess becomes without other word.
-var defaultTypes = map[string]string{"object": "object", "string": "text", "long": "long", "double": "double", "boolean": "boolean", "date": "date", "binary": "binary"}
+var defaultTypes = map[string]string{"object": "object", "string": "text", "long": "long", "double": "float", "boolean": "boolean", "date": "date", "binary": "binary"}
 
 // guess is the new field that a value asks for.
 func (w *walk) guess(parent *Field, name string, t token, rule dynamic) (*Field, error) {
@@ -287,6 +300,7 @@ func (w *walk) guess(parent *Field, name string, t token, rule dynamic) (*Field,
 	case f != nil:
 		if guess == "date" && f.format != nil && f.params[f.kind.index("format")] == nil && f.kind != types["date_range"] {
 			set(f, "format", format)
+			set(f, "print_format", firstFormat(format))
 			err = f.finish()
 		}
 		return f, err
@@ -302,9 +316,16 @@ func (w *walk) guess(parent *Field, name string, t token, rule dynamic) (*Field,
 		f = newLeaf(name, path, types[plain])
 		if plain == "date" {
 			set(f, "format", format)
+			set(f, "print_format", firstFormat(format))
 		}
 	}
 	return f, f.finish()
+}
+
+// firstFormat is the one that writes dates, of a list of formats.
+func firstFormat(formats string) string {
+	first, _, _ := strings.Cut(formats, "||")
+	return first
 }
 
 // detector is one format of date detection.
@@ -404,6 +425,12 @@ func (w *walk) add(parent, f *Field) {
 	if w.additions == nil {
 		w.additions = newObject("", "")
 	}
+	if w.lowest == "" || less(f.path, w.lowest) {
+		w.lowest, w.atLowest = f.path, 0
+	}
+	if f.path == w.lowest {
+		w.atLowest++
+	}
 	to, known := w.additions, w.m.root
 	if parent.path != "" {
 		for part := range strings.SplitSeq(parent.path, ".") {
@@ -414,6 +441,9 @@ func (w *walk) add(parent, f *Field) {
 			if next == nil {
 				next = known.shell()
 				to.put(next)
+			}
+			if !next.IsObject() {
+				return // which was told as a conflict when the object was added
 			}
 			to = next
 		}
@@ -432,12 +462,61 @@ func (w *walk) add(parent, f *Field) {
 		to.put(&added)
 		return
 	}
-	merged, err := mergeField(&added, existing, false)
+	merged, err := mergeChild(existing, &added, false)
 	if err == nil {
 		to.put(merged)
-	} else if w.conflict == nil || less(f.path, w.conflicts) {
-		w.conflict, w.conflicts = err, f.path
+		return
 	}
+	if w.conflict == nil || less(f.path, w.conflict.path) {
+		_, later := mergeField(&added, existing, false)
+		if later == nil || f.path == w.lowest && w.atLowest == 2 {
+			later = err
+		}
+		w.conflict = &conflict{path: f.path, first: err, later: later}
+	}
+}
+
+// conflict is of two additions to one path. The server goes through additions by
+// name and, but for the first of all, asks the later of two whether it can be
+// merged with the earlier.
+type conflict struct {
+	path         string
+	first, later error
+}
+
+// tell is the error, given the lowest path of all additions.
+func (c *conflict) tell(lowest string) error {
+	return c.later
+}
+
+// own reads a value of one of the server's own fields, of which a source may hold
+// but one.
+func (w *walk) own(name string, kind json.Kind) (known bool, err error) {
+	if top, _, dotted := strings.Cut(name, "."); dotted {
+		if _, own := ownTypes[top]; own {
+			return true, exception.New(exception.MapperParsing, "Could not dynamically add mapping for field [%s]. Existing mapping for [%s] must be of type object but found [%s].", name, top, top)
+		}
+		return false, nil
+	}
+	if _, own := ownTypes[name]; !own {
+		return false, nil
+	}
+	t, err := w.token(kind)
+	if err != nil {
+		return true, err
+	}
+	switch {
+	case name != "_doc_count":
+		err = exception.New(exception.MapperParsing, "Field [%s] is a metadata field and cannot be added inside a document. Use the index API request parameters.", name)
+	case t.kind != json.Integer && t.kind != json.Float:
+		line, column := w.place(w.at)
+		err = exception.New(exception.Parsing, "Failed to parse object: expecting token of type [VALUE_NUMBER] but found [%s]", t.kind).With("line", line).With("col", column)
+	case number(t.text).float() < 1:
+		err = exception.New(exception.IllegalArgument, "Field [%s] must be a positive integer.", name)
+	default:
+		return true, nil
+	}
+	return true, w.unreadable(&Field{path: name, kind: &fieldType{name: name}}, t, err)
 }
 
 // shell is an object without children and rules, to hold additions.

@@ -162,16 +162,21 @@ func mergeObject(into, from *Field, template bool) (*Field, error) {
 			merged.put(child)
 			continue
 		}
-		if !existing.IsObject() && child.IsObject() {
-			return nil, notAnObject(child)
-		}
-		both, err := mergeField(existing, child, template)
+		both, err := mergeChild(existing, child, template)
 		if err != nil {
 			return nil, err
 		}
 		merged.put(both)
 	}
 	return &merged, nil
+}
+
+// mergeChild is mergeField for children of objects that are both whole.
+func mergeChild(into, from *Field, template bool) (*Field, error) {
+	if !into.IsObject() && from.IsObject() {
+		return nil, notAnObject(from)
+	}
+	return mergeField(into, from, template)
 }
 
 func notAnObject(f *Field) error {
@@ -260,6 +265,9 @@ func (f *Field) conflicts(into *Field) error {
 		}
 		if f.kind == geoType {
 			told = append(told, fmt.Sprintf("mapper [%s] has different [%s] values", f.path, p.name))
+			if p.name == "index" {
+				told = append(told, fmt.Sprintf("mapper [%s] has different [index_options] values", f.path))
+			}
 		} else {
 			told = append(told, fmt.Sprintf("Cannot update parameter [%s] from [%s] to [%s]", p.name, javaParam(before), javaParam(after)))
 		}

@@ -108,6 +108,13 @@ func readAnything(_ *reading, _ *Field, _ string, _ any) (any, error) { return n
 
 func readBool(_ *reading, _ *Field, _ string, v any) (any, error) { return result(nodeBool(v)) }
 
+func readIndexOptions(_ *reading, _ *Field, _ string, v any) (any, error) {
+	if !set("docs", "freqs", "positions", "offsets")[javaText(v)] {
+		return nil, exception.New(exception.OpenSearchParse, "failed to parse index option [%s]", javaText(v))
+	}
+	return nil, nil
+}
+
 func readInt(_ *reading, _ *Field, _ string, v any) (any, error) { return result(nodeInt(v)) }
 
 func readText(_ *reading, _ *Field, _ string, v any) (any, error) { return javaText(v), nil }
@@ -160,7 +167,7 @@ func readSimilarity(r *reading, f *Field, _ string, v any) (any, error) {
 	case r.limits.Analysis.Any, name == "BM25", name == "boolean", r.limits.Analysis.Similarities[name]:
 		return name, nil
 	case name == "classic":
-		return nil, exception.New(exception.MapperParsing, "The [classic] similarity may not be used anymore. Please use the [BM25] similarity or build a custom [scripted] similarity instead.")
+		return nil, exception.New(exception.IllegalArgument, "The [classic] similarity may not be used anymore. Please use the [BM25] similarity or build a custom [scripted] similarity instead.")
 	}
 	return nil, exception.New(exception.MapperParsing, "Unknown Similarity type [%s] for field [%s]", name, f.name)
 }

@@ -127,6 +127,9 @@ func (r *reading) objectParam(f *Field, key string, v any) (known bool, err erro
 		}
 		return true, exception.New(exception.OpenSearchParse, "properties must be a map type")
 	case "include_in_all":
+	case "composite":
+		err = exception.New(exception.IllegalArgument, "star tree index is under an experimental feature and can be activated only by enabling "+
+			"opensearch.experimental.feature.composite_index.star_tree.enabled feature flag in the JVM options")
 	case "derived":
 		switch v := v.(type) {
 		case *object:
@@ -232,14 +235,23 @@ func (r *reading) split(parent *Field, key string) ([]string, error) {
 	if slices.Contains(parts, "") {
 		return nil, exception.New(exception.IllegalArgument, "name cannot be empty string")
 	}
-	depth := len(parts)
-	if parent.path != "" {
-		depth += strings.Count(parent.path, ".") + 1
-	}
-	if depth > r.limits.Depth && len(parts) > 1 {
-		return nil, tooDeep(join(parent.path, strings.Join(parts[:len(parts)-1], ".")), r.limits.Depth)
+	if len(parts) > 1 {
+		return parts, deepest(parent.path, parts, r.limits.Depth)
 	}
 	return parts, nil
+}
+
+// deepest refuses parts below a path when they are deeper than the limit, before
+// their paths are made: those would take the square of their number.
+func deepest(path string, parts []string, limit int) error {
+	above := 0
+	if path != "" {
+		above = strings.Count(path, ".") + 1
+	}
+	if above+len(parts) <= limit {
+		return nil
+	}
+	return tooDeep(join(path, strings.Join(parts[:max(1, min(len(parts)-1, limit-above))], ".")), limit)
 }
 
 // field reads one definition; keys that it knows are taken from o.

@@ -18,8 +18,9 @@ func (w *walk) nothing(f *Field) error {
 }
 
 // noText is an object or array where text is wanted.
-func noText(t token) error {
-	return exception.New(exception.IllegalState, "Can't get text on a %s at %s", t.kind, "1:1")
+func (w *walk) noText(t token) error {
+	line, column := w.place(w.at)
+	return exception.New(exception.IllegalState, "Can't get text on a %s at %d:%d", t.kind, line, column)
 }
 
 // readString reads analyzed text: any scalar.
@@ -28,7 +29,7 @@ func readString(w *walk, f *Field, t token) error {
 	case t.kind == json.Null:
 		return nil
 	case !t.kind.IsScalar():
-		return noText(t)
+		return w.noText(t)
 	}
 	w.emit(f, Value{Kind: Text, Bytes: t.text})
 	return nil
@@ -40,7 +41,7 @@ func readKeyword(w *walk, f *Field, t token) error {
 	case t.kind == json.Null:
 		return w.nothing(f)
 	case !t.kind.IsScalar():
-		return noText(t)
+		return w.noText(t)
 	}
 	if len(t.text) > f.ignoreAbove && units(string(t.text)) > f.ignoreAbove {
 		return nil
@@ -55,16 +56,26 @@ func readConstant(w *walk, f *Field, t token) error {
 		w.emit(f, Value{Kind: Text, Bytes: t.text})
 		return nil
 	}
+	switch {
+	case t.kind == json.Null:
+		return exception.New(exception.IllegalArgument, "constant keyword field [%s] must have a value", f.path)
+	case !t.kind.IsScalar():
+		return w.noText(t)
+	}
 	return exception.New(exception.IllegalArgument, "constant keyword field [%s] must have a value of [%s]", f.path, f.params[0])
 }
 
 // readFlat reads a whole object as it is.
 func readFlat(w *walk, f *Field, t token) error {
-	if t.kind == json.Null {
+	switch t.kind {
+	case json.Null:
+		return nil
+	case json.Object:
+		w.emit(f, Value{Kind: Text, Bytes: t.text})
 		return nil
 	}
-	w.emit(f, Value{Kind: Text, Bytes: t.text})
-	return nil
+	line, column := w.place(w.at)
+	return exception.New(exception.Parsing, "[%s] unexpected token [%s] in flat_object field value", f.path, t.kind).With("line", line).With("col", column)
 }
 
 // readBoolean reads true, false, and their names.
@@ -84,6 +95,22 @@ func readBoolean(w *walk, f *Field, t token) error {
 			w.emit(f, truth(false))
 			return nil
 		}
+		return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", t.text)
 	}
-	return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", javaText(t.tree()))
+	return exception.New(exception.JSONParse, "Current token (%s) not of boolean type", exactKind(t.kind))
+}
+
+// exactKind is the name of a token as the parser itself tells it.
+func exactKind(kind json.Kind) string {
+	switch kind {
+	case json.Integer:
+		return "VALUE_NUMBER_INT"
+	case json.Float:
+		return "VALUE_NUMBER_FLOAT"
+	case json.True:
+		return "VALUE_TRUE"
+	case json.False:
+		return "VALUE_FALSE"
+	}
+	return kind.String()
 }

@@ -102,11 +102,7 @@ func (f *Field) appendParams(b []byte, first *bool, defaults bool) []byte {
 		if p.hidden || !defaults && !p.always && !f.configured(i) && !f.leads(i) {
 			continue
 		}
-		value := f.param(i)
-		if p.without != nil && f.params[i] == nil {
-			value = p.without
-		}
-		b = appendParam(appendKey(b, p.name, first), value)
+		b = appendParam(appendKey(b, p.name, first), f.param(i))
 	}
 	if f.kind.multiAt == len(f.kind.params) {
 		b = f.appendMulti(b, first, defaults)

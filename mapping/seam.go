@@ -27,7 +27,7 @@ func readNumber(w *walk, f *Field, t token) error {
 
 func parseNumber(f *Field, t token) (Value, error) {
 	if !t.kind.IsScalar() || t.kind == json.True || t.kind == json.False {
-		return Value{}, noText(t)
+		return Value{}, exception.New(exception.JSONParse, "Current token (%s) not numeric, can not use numeric value accessors", exactKind(t.kind))
 	}
 	switch f.kind.name {
 	case "float", "double", "half_float", "scaled_float":

@@ -1,6 +1,10 @@
 package mapping
 
-import "math"
+import (
+	"math"
+
+	"github.com/reshelve/reshelve/exception"
+)
 
 // fieldType is what is known of a type, one for all its fields.
 type fieldType struct {
@@ -46,7 +50,6 @@ type param struct {
 	keep     bool                                                        // a merge that does not set it keeps it
 	hidden   bool                                                        // never rendered
 	follows  string                                                      // the parameter whose value is the default
-	without  any                                                         // rendered for include_defaults in place of value
 }
 
 func changes(any, any) bool { return true }
@@ -78,8 +81,8 @@ var (
 	nestedType = &fieldType{name: "nested", multiAt: -1, old: true}
 	aliasType  = &fieldType{name: "alias", multiAt: -1, old: true}
 
-	textType          = text("text", []string{"positions", "docs", "freqs", "offsets"})
-	matchOnlyTextType = text("match_only_text", []string{"docs"})
+	textType          = text("text")
+	matchOnlyTextType = matchOnly(text("match_only_text"))
 
 	keywordType = &fieldType{name: "keyword", multiAt: 13, final: finishText, read: readKeyword, params: []param{
 		indexParam, docValues, storeParam, nullText, ordinals, ignoreAbove,
@@ -113,16 +116,19 @@ var (
 		indexParam, docValues, storeParam, malformedParam, nullText, metaParam,
 	}}
 	binaryType = &fieldType{name: "binary", multiAt: 3, read: readBinary, params: []param{metaParam, storeParam, noDocValues}}
-	geoType    = &fieldType{name: "geo_point", multiAt: 4, old: true, whole: true, final: finishGeo, read: readGeo, params: []param{
-		{name: "boost", value: float32(1), read: readBoost, update: changes, hidden: true},
-		{name: "index", value: true, read: readBool, hidden: true, update: changes},
-		docValues, storeParam, metaParam,
-		{name: "ignore_malformed", value: false, read: readBool, update: changes, explicit: true, keep: true},
-		{name: "ignore_z_value", value: true, read: readBool, update: changes, explicit: true, keep: true},
-		{name: "null_value", read: readNullPoint, update: changes, null: true, keep: true},
-		{name: "similarity", read: readAnything, hidden: true, update: changes, null: true},
-	}}
-	flatType = &fieldType{name: "flat_object", multiAt: -1, old: true, whole: true, read: readFlat}
+	geoType    = &fieldType{name: "geo_point", multiAt: 4, old: true, whole: true, final: finishGeo, read: readGeo,
+		merged: []string{"index", "store", "doc_values", "boost", "meta", "ignore_malformed", "ignore_z_value", "null_value", "similarity", "index_options"},
+		params: []param{
+			{name: "boost", value: float32(1), read: readBoost, update: changes, hidden: true},
+			{name: "index", value: true, read: readBool, hidden: true},
+			docValues, storeParam, metaParam,
+			{name: "ignore_malformed", value: false, read: readBool, update: changes, explicit: true, keep: true},
+			{name: "ignore_z_value", value: true, read: readBool, update: changes, explicit: true, keep: true},
+			{name: "null_value", read: readNullPoint, update: changes, null: true, keep: true},
+			{name: "similarity", read: readAnything, hidden: true, update: changes, null: true},
+			{name: "index_options", read: readIndexOptions, hidden: true, update: changes},
+		}}
+	flatType = &fieldType{name: "flat_object", multiAt: -1, old: true, read: readFlat}
 )
 
 // types are the types that a definition may name.
@@ -150,7 +156,7 @@ func numeric(name string) *fieldType {
 func dateLike(name string) *fieldType {
 	return &fieldType{name: name, multiAt: 10, final: finishDate, read: readDate, params: []param{
 		indexParam, docValues, storeParam, formatParam,
-		{name: "print_format", read: readText, without: "strict_date_optional_time"},
+		{name: "print_format", value: "strict_date_optional_time", read: readText},
 		localeParam, nullText, malformedParam, boostParam, metaParam,
 	}}
 }
@@ -166,8 +172,8 @@ func ranged(name string) *fieldType {
 	}}
 }
 
-// text is a type of analyzed text; options are what index_options may be.
-func text(name string, options []string) *fieldType {
+// text is a type of analyzed text.
+func text(name string) *fieldType {
 	return &fieldType{
 		name: name, multiAt: 3, final: finishAnalyzed, read: readString,
 		merged: []string{"index", "store", "index_options", "norms", "term_vector", "analyzer", "search_analyzer", "search_quote_analyzer",
@@ -175,7 +181,7 @@ func text(name string, options []string) *fieldType {
 			"index_phrases", "index_prefixes", "boost", "meta"},
 		params: []param{
 			boostParam, indexParam, storeParam, metaParam,
-			{name: "index_options", value: "positions", read: choice(options...)},
+			{name: "index_options", value: "positions", read: choice("positions", "docs", "freqs", "offsets")},
 			{name: "term_vector", value: "no", read: choice("no", "yes", "with_positions", "with_offsets", "with_positions_offsets",
 				"with_positions_payloads", "with_positions_offsets_payloads")},
 			{name: "norms", value: true, read: readBool, update: onlyOff},
@@ -194,3 +200,30 @@ func text(name string, options []string) *fieldType {
 
 // onlyOff lets norms be switched off and never on.
 func onlyOff(from, to any) bool { return from == to || from == true }
+
+// matchOnly takes away what text has for scoring and positions: the parameters
+// are known, may only say so, and are not kept.
+func matchOnly(t *fieldType) *fieldType {
+	refuse := func(param, reason string) {
+		p := &t.params[t.index(param)]
+		p.hidden, p.null = true, false
+		read := p.read
+		p.read = func(r *reading, f *Field, name string, v any) (any, error) {
+			on, err := read(r, f, name, v)
+			if err == nil && on != false {
+				err = exception.New(exception.MapperParsing, "%s", reason)
+			}
+			return nil, err
+		}
+	}
+	refuse("norms", "Norms cannot be enabled on for match_only_text field")
+	refuse("index_phrases", "Index phrases cannot be enabled on for match_only_text field. Use text field instead")
+	refuse("index_prefixes", "Index prefixes cannot be enabled on for match_only_text field. Use text field instead")
+	options := &t.params[t.index("index_options")]
+	options.hidden = true
+	options.read = func(r *reading, f *Field, name string, v any) (any, error) {
+		_, err := choice("docs")(r, f, name, v)
+		return nil, err
+	}
+	return t
+}
