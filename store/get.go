@@ -108,7 +108,7 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 				"alias [%s] has more than one index associated with it [[%s]], can't execute a single index op", name, strings.Join(members, ", "))
 		}
 		if len(members) == 0 || v.indices[members[0]] == nil {
-			return nil, alias, noSuchIndex(name)
+			return nil, alias, noSuchTarget(name)
 		}
 		idx = v.indices[members[0]]
 	}

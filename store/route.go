@@ -51,7 +51,9 @@ func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
 	t, known := targets[w.Target]
 	if !known || w.RequireAlias {
 		t = b.store.findTarget(b.ctx, w)
-		targets[w.Target] = t
+		if !w.RequireAlias {
+			targets[w.Target] = t
+		}
 	}
 	if t.err != nil {
 		return queue{}, t.err
@@ -82,7 +84,8 @@ func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
 // findTarget is the index that takes a write, made when it may be.
 func (s *Store) findTarget(ctx context.Context, w *document.Write) target {
 	found, alias, exists, err := s.writeTarget(s.view.Load(), w.Target)
-	if err == nil && !exists && !w.RequireAlias {
+	creates := w.Operation != document.Delete || w.Condition.VersionType != document.Internal // as the server: so that the version is kept
+	if err == nil && !exists && !w.RequireAlias && creates {
 		if err = s.autoCreate(ctx, w.Target); err == nil {
 			found, alias, exists, err = s.writeTarget(s.view.Load(), w.Target)
 		}
@@ -95,7 +98,7 @@ func (s *Store) findTarget(ctx context.Context, w *document.Write) target {
 			"no such index [%s] and [require_alias] request flag is [true] and [%s] is not an alias", w.Target, w.Target).
 			With("index", w.Target).With("index_uuid", "_na_")}
 	case !exists:
-		return target{err: noSuchIndex(w.Target)}
+		return target{err: noSuchTarget(w.Target)}
 	case found.entry.Closed:
 		return target{err: found.closed()}
 	case found.rules.readOnly != nil:

@@ -201,7 +201,12 @@ func (s *Store) publish(change func(v *view)) {
 }
 
 // noSuchIndex is the exception about a name that nobody has.
-func noSuchIndex(name string) *exception.Error {
+func noSuchIndex(name string) *exception.Error { return notFound(name, "index_or_alias") }
+
+// noSuchTarget is noSuchIndex about the one index of a request on documents.
+func noSuchTarget(name string) *exception.Error { return notFound(name, "index_expression") }
+
+func notFound(name, kind string) *exception.Error {
 	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
-		With("index", name).With("resource.id", name).With("resource.type", "index_or_alias").With("index_uuid", "_na_")
+		With("index", name).With("resource.id", name).With("resource.type", kind).With("index_uuid", "_na_")
 }
