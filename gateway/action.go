@@ -11,6 +11,7 @@ import (
 type action struct {
 	operation    document.Operation
 	target       string
+	nameless     bool // target is given, and empty
 	id           string
 	named        bool // an id was given
 	routing      string
@@ -139,7 +140,7 @@ func (b *bulk) metadata(r *token.Reader, a *action) error {
 	switch key {
 	case keyIndex:
 		if a.target != string(text) { // mostly it is the one of the URL, or of the item before
-			a.target = b.named(text)
+			a.target, a.nameless = b.named(text), len(text) == 0
 		}
 	case keyID:
 		a.id, a.named = string(text), true

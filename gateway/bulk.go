@@ -76,7 +76,7 @@ func (c *call) bulk() error {
 	if len(b.writes) > 0 {
 		written = c.s.store.Write(c.ctx(), b.writes, visible)
 	}
-	return c.answerBulk(written)
+	return c.answerBulk(written, visible)
 }
 
 // actionParams is what the URL says of every item.
@@ -139,6 +139,10 @@ func (b *bulk) add(a *action, source []byte) {
 	b.writes = append(b.writes, document.Write{Operation: a.operation, Target: a.target, ID: a.id, Routing: a.routing,
 		Source: source, Condition: a.guard.condition(), RequireAlias: a.requireAlias && a.operation != document.Delete})
 	w := &b.writes[len(b.writes)-1]
+	if a.nameless {
+		b.refuse(exception.New(exception.InvalidIndexName, "Invalid index name [], must not be empty").With("index", "").With("index_uuid", "_na_"))
+		return
+	}
 	b.wrong.validate(w, a.guard)
 	switch {
 	case a.named && a.id == "" && a.operation != document.Delete:
@@ -195,7 +199,7 @@ func (b *bulk) addUpdate(r *token.Reader, a *action, body []byte) error {
 }
 
 // answerBulk tells what became of each item, in the order of the request.
-func (c *call) answerBulk(written []document.Written) error {
+func (c *call) answerBulk(written []document.Written, visible document.Visibility) error {
 	b := &c.items
 	failed := len(b.refused) > 0
 	for i := range written {
@@ -226,6 +230,7 @@ func (c *call) answerBulk(written []document.Written) error {
 		if w.Source != nil {
 			c.filter = b.filters[i]
 		}
+		w.Refreshed = w.Refreshed || visible == document.AtOnce // one that changed nothing, too
 		c.out = c.appendWritten(c.out, w, copies, false)
 		c.out = strconv.AppendInt(append(c.out, `,"status":`...), int64(statusOf(w.Outcome)), 10)
 		c.out = append(c.out, "}},"...)
@@ -238,12 +243,7 @@ func (c *call) answerBulk(written []document.Written) error {
 func appendFailed(dst []byte, operation document.Operation, index, id string, e *exception.Error) []byte {
 	dst = append(append(append(dst, `{"`...), operation.String()...), `":{"_index":`...)
 	dst = appendString(dst, index)
-	if id == "" && operation != document.Update {
-		dst = append(dst, `,"_id":`...)
-		dst = appendString(dst, id)
-	} else {
-		dst = appendString(append(dst, `,"_id":`...), id)
-	}
+	dst = appendString(append(dst, `,"_id":`...), id)
 	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(e.Status()), 10)
 	dst = appendException(append(dst, `,"error":`...), e, true)
 	return append(dst, "}},"...)

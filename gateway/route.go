@@ -125,7 +125,7 @@ func (c *call) locate() (*endpoint, error) {
 	}
 	n := c.s.routes.match(path, encoded, &c.values, 0)
 	if n == nil {
-		return nil, c.plainError(http.StatusBadRequest, false, "no handler found for uri ["+c.uri()+"] and method ["+c.r.Method+"]")
+		return nil, c.plainError(http.StatusBadRequest, false, "no handler found for uri ["+c.r.URL.EscapedPath()+"] and method ["+c.r.Method+"]")
 	}
 	if c.endpoint = n.find(c.r.Method); c.endpoint != nil {
 		return c.endpoint, nil

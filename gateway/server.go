@@ -48,11 +48,11 @@ func (c *call) serve() error {
 	if id := c.r.Header.Get("X-Opaque-Id"); id != "" {
 		c.w.Header().Set("X-Opaque-Id", id)
 	}
-	found, err := c.locate()
-	if found == nil || err != nil {
+	if err := c.readParams(); err != nil {
 		return err
 	}
-	if err := c.readParams(); err != nil {
+	found, err := c.locate()
+	if found == nil || err != nil {
 		return err
 	}
 	if err := c.checkContentType(); err != nil || c.answered {

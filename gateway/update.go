@@ -18,13 +18,16 @@ func (c *call) updateDocument() error {
 	if c.isSet("version") || c.isSet("version_type") {
 		return problems{"internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead"}.err()
 	}
-	body, err := c.required()
+	body, err := c.content()
 	if err != nil {
 		return err
 	}
 	u := update{change: document.Change{DetectNoop: true}, guard: g}
 	u.filter, u.wanted = c.sourceParams()
-	if err := u.parse(&c.reader, body); err != nil {
+	if len(body) > 0 {
+		err = u.parse(&c.reader, body)
+	}
+	if err != nil {
 		return err
 	}
 	return c.change(u)

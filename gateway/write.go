@@ -15,6 +15,9 @@ const writeParams = "routing refresh timeout wait_for_active_shards "
 // indexDocument puts one document.
 func (c *call) indexDocument() error { return c.put(document.Index) }
 
+// addDocument puts one document whose id the store makes.
+func (c *call) addDocument() error { return c.put(document.Create) }
+
 // createDocument puts one document that must not be there yet.
 func (c *call) createDocument() error { return c.put(document.Create) }
 

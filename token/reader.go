@@ -38,7 +38,8 @@ func (k Kind) IsScalar() bool { return k >= String }
 type Reader struct {
 	src     []byte
 	pos     int
-	start   int    // of the last token
+	start   int    // of the last token, or of what is wrong when placed
+	placed  bool   // the server takes a place before it sees what is wrong there
 	text    []byte // of the last key, string, number or literal
 	scratch []byte // holds text when it had escapes
 
@@ -105,6 +106,7 @@ func (r *Reader) Depth() int { return len(r.open) }
 func (r *Reader) Offset() int { return r.start }
 
 // Place is line and column, from 1, of the last token; the column is 0 before any.
+// After an error it is what the server holds for the last token then.
 func (r *Reader) Place() (line, column int) {
 	if r.start >= len(r.src) {
 		return bytes.Count(r.src, []byte("\n")) + 1, 0
@@ -115,6 +117,16 @@ func (r *Reader) Place() (line, column int) {
 
 // Next reads one token; kind End is the end of the input after a whole value.
 func (r *Reader) Next() (Kind, error) {
+	before := r.start
+	r.placed = false
+	kind, err := r.next()
+	if err != nil && !r.placed {
+		r.start = before
+	}
+	return kind, err
+}
+
+func (r *Reader) next() (Kind, error) {
 	c, ok, err := r.blank()
 	r.start = r.pos
 	if err != nil {
@@ -160,6 +172,7 @@ func (r *Reader) Next() (Kind, error) {
 
 // value reads what begins with c at the place of a value.
 func (r *Reader) value(c byte) (Kind, error) {
+	r.placed = r.want != wantValue || c == '"'
 	switch c {
 	case '"':
 		r.want = r.after()
@@ -205,6 +218,7 @@ func (r *Reader) begin(c byte) (Kind, error) {
 
 // close ends the innermost container, with a brace or a bracket.
 func (r *Reader) close(brace bool) (Kind, error) {
+	r.placed = true
 	if len(r.open) == 0 || r.open[len(r.open)-1].object != brace {
 		return 0, r.wrongClose(brace)
 	}
