@@ -27,6 +27,9 @@ func serverOrder[V any](m map[string]V, table int) []string {
 // usualTable is the table of a map that was made without a size.
 const usualTable = 16
 
+// smallTable is the table of a map of settings.
+const smallTable = 2
+
 // copiedTable is the table of a map that was made as a copy of another.
 func copiedTable(size int) int {
 	table := 1

@@ -1,4 +1,7 @@
 package gateway
 
+import "slices"
+
 // adminRoutes are the endpoints of indices, aliases, templates and the cluster.
-var adminRoutes []route
+var adminRoutes = slices.Concat(indexRoutes, mappingRoutes, aliasRoutes, templateRoutes, streamRoutes, lifecycleRoutes,
+	statsRoutes, resolveRoutes, clusterRoutes, nodeRoutes, catRoutes, absentRoutes)

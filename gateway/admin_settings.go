@@ -57,7 +57,7 @@ func settingsTree(settings map[string]string) object {
 		branches[name] = nil
 	}
 	var o object
-	for _, name := range serverOrder(branches, usualTable) {
+	for _, name := range serverOrder(branches, smallTable) {
 		if branches[name] != nil {
 			o.add(name, settingsTree(branches[name]))
 		} else {
@@ -65,6 +65,34 @@ func settingsTree(settings map[string]string) object {
 		}
 	}
 	return o
+}
+
+// flatSettings reads a tree of settings, as settingsTree shows it.
+func flatSettings(tree json.RawMessage) (map[string]string, error) {
+	members, err := readObject(tree)
+	if err != nil {
+		return nil, err
+	}
+	flat := map[string]string{}
+	for _, m := range members {
+		raw := m.value.(json.RawMessage)
+		var value string
+		switch {
+		case json.Unmarshal(raw, &value) == nil:
+			flat[m.name] = value
+		case raw[0] == '{':
+			under, err := flatSettings(raw)
+			if err != nil {
+				return nil, err
+			}
+			for name, value := range under {
+				flat[m.name+"."+name] = value
+			}
+		default: // a list, which is kept as JSON text
+			flat[m.name] = string(raw)
+		}
+	}
+	return flat, nil
 }
 
 // settingValue shows a list as a list: it is kept as JSON text.

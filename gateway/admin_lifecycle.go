@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
+)
+
+var lifecycleRoutes = []route{
+	{"POST", "/_open", openParams, patient((*call).openIndices)},
+	{"POST", "/{index}/_open", openParams, patient((*call).openIndices)},
+	{"POST", "/_close", openParams, patient((*call).closeIndices)},
+	{"POST", "/{index}/_close", openParams, patient((*call).closeIndices)},
+	{"GET POST", "/_refresh", expressionParams, (*call).refresh},
+	{"GET POST", "/{index}/_refresh", expressionParams, (*call).refresh},
+	{"GET POST", "/_flush", expressionParams + "force wait_if_ongoing", (*call).flush},
+	{"GET POST", "/{index}/_flush", expressionParams + "force wait_if_ongoing", (*call).flush},
+	{"GET POST", "/_flush/synced", expressionParams, (*call).flush},
+	{"GET POST", "/{index}/_flush/synced", expressionParams, (*call).flush},
+	{"POST", "/_forcemerge", mergeParams, (*call).forceMerge},
+	{"POST", "/{index}/_forcemerge", mergeParams, (*call).forceMerge},
+	{"POST", "/_cache/clear", cacheParams, (*call).clearCache},
+	{"POST", "/{index}/_cache/clear", cacheParams, (*call).clearCache},
+}
+
+const (
+	openParams  = patienceParams + expressionParams + "wait_for_active_shards wait_for_completion task_execution_timeout"
+	mergeParams = expressionParams + "max_num_segments only_expunge_deletes flush primary_only wait_for_completion"
+	cacheParams = expressionParams + "fielddata fields query request file index"
+)
+
+func (c *call) openIndices() error {
+	wanted, err := c.copies()
+	if err != nil {
+		return err
+	}
+	e, err := c.expression("index", catalog.Options{ExpandClosed: true})
+	if err != nil {
+		return err
+	}
+	names, err := c.s.store.OpenIndices(c.ctx(), e)
+	if err != nil {
+		return err
+	}
+	satisfied := true
+	if wanted != 1 && len(names) > 0 {
+		found, err := c.s.store.Status(c.ctx(), catalog.Expression{Names: names, Options: allOfThem})
+		if err != nil {
+			return err
+		}
+		satisfied = !slices.ContainsFunc(found, func(s catalog.Status) bool { return !enough(wanted, s) })
+	}
+	return c.answer(http.StatusOK, object{{"acknowledged", true}, {"shards_acknowledged", satisfied}})
+}
+
+func (c *call) closeIndices() error {
+	if _, err := c.copies(); err != nil {
+		return err
+	}
+	e, err := c.expression("index", openOnes)
+	if err != nil {
+		return err
+	}
+	names, err := c.s.store.CloseIndices(c.ctx(), e)
+	if err != nil {
+		return err
+	}
+	closed := object{}
+	for _, name := range names {
+		closed.add(name, object{{"closed", true}})
+	}
+	return c.answer(http.StatusOK, object{{"acknowledged", true}, {"shards_acknowledged", len(names) > 0}, {"indices", closed}})
+}
+
+// broadcast does something to the shards of the indices in the path, and tells
+// how many copies of them there should be and how many there are.
+func (c *call) broadcast(do func(context.Context, catalog.Expression) (int, error)) error {
+	e, err := c.expression("index", searched)
+	if err != nil {
+		return err
+	}
+	shards, err := do(c.ctx(), e)
+	if err != nil {
+		return err
+	}
+	found, err := c.s.store.Status(c.ctx(), e)
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, object{{"_shards", shardCounts(max(shards, healthOf(found).wanted()), shards)}})
+}
+
+func (c *call) refresh() error { return c.broadcast(c.s.store.Refresh) }
+
+func (c *call) flush() error {
+	force, err := c.boolean("force", false)
+	if err != nil {
+		return err
+	}
+	wait, err := c.boolean("wait_if_ongoing", true)
+	if err != nil {
+		return err
+	}
+	if force && !wait {
+		return exception.New(exception.ActionRequestValidation, "Validation Failed: 1: wait_if_ongoing must be true for a force flush;")
+	}
+	return c.broadcast(c.s.store.Flush)
+}
+
+// forceMerge makes what was written durable, as the server's does. There are no
+// segments to merge.
+func (c *call) forceMerge() error {
+	if _, err := c.integer("max_num_segments", 32, -1); err != nil {
+		return err
+	}
+	for _, name := range []string{"only_expunge_deletes", "flush", "primary_only", "wait_for_completion"} {
+		if _, err := c.boolean(name, false); err != nil {
+			return err
+		}
+	}
+	return c.broadcast(c.s.store.Flush)
+}
+
+// clearCache has no cache to clear.
+func (c *call) clearCache() error {
+	for _, name := range []string{"fielddata", "query", "request", "file"} {
+		if _, err := c.boolean(name, false); err != nil {
+			return err
+		}
+	}
+	return c.broadcast(func(ctx context.Context, e catalog.Expression) (int, error) {
+		found, err := c.s.store.Status(ctx, e)
+		return healthOf(found).active, err
+	})
+}
