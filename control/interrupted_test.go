@@ -13,7 +13,7 @@ import (
 // The wish to stop is heeded within a run of documents that are not yielded, and
 // what was yielded stays told.
 func TestAPassStopsAmongDocumentsThatItDoesNotYield(t *testing.T) {
-	ctl := New(map[string]blob.Opener{"file": folder.Open})
+	ctl := New(Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	passed := 0

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOnlyAVerificationThatEndedIsComplete(t *testing.T) {
-	ctl := New(map[string]blob.Opener{"file": folder.Open})
+	ctl := New(Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}})
 	sel := Selection{Repository: "../testdata/repositories/opensearch-2.11.0-zstd/repo"}
 	done, err := ctl.Verify(t.Context(), sel, nil)
 	if err != nil || !done.Complete {
