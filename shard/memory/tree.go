@@ -132,7 +132,7 @@ func (t tree) walk(behind func(shard.Ref) bool, visit func(*shard.Row) bool) boo
 	if t == nil {
 		return true
 	}
-	if behind(t.row.Ref) && !(t.left.walk(behind, visit) && visit(&t.row)) {
+	if behind(t.row.Ref) && (!t.left.walk(behind, visit) || !visit(&t.row)) {
 		return false
 	}
 	return t.right.walk(behind, visit)

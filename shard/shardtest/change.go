@@ -60,7 +60,8 @@ func changePages(t *testing.T, c Case) {
 			}
 		}
 	}
-	for range k.shard.Changes(k.ctx, k.at(-1), 10) {
+	for _, err := range k.shard.Changes(k.ctx, k.at(-1), 10) {
+		k.must(err)
 		break // a consumer may stop
 	}
 }

@@ -83,10 +83,10 @@ func fencedDeadline(t *testing.T, c Case) {
 
 // waiters are requests that were begun behind a fence.
 type waiters struct {
-	done                chan struct{}
-	results             []shard.Result
-	getting, acquiring  error
-	getFound, getExists bool
+	done               chan struct{}
+	results            []shard.Result
+	found              bool // by the get
+	getting, acquiring error
 }
 
 // wait begins a write, a get and an acquire under the shard's epoch, which may be
@@ -97,7 +97,7 @@ func (k *talk) wait() *waiters {
 	var started, ended sync.WaitGroup
 	for _, ask := range []func(){
 		func() { w.results = k.shard.Write(k.ctx, epoch, []shard.Op{indexed("waited", `{}`), deleted("there")}) },
-		func() { _, w.getFound, w.getting = k.shard.Get(k.ctx, epoch, ref("other")) },
+		func() { _, w.found, w.getting = k.shard.Get(k.ctx, epoch, ref("other")) },
 		func() {
 			var r shard.Reader
 			if r, w.acquiring = k.shard.Acquire(k.ctx, epoch); w.acquiring == nil {
@@ -130,7 +130,7 @@ func fencedWaiters(t *testing.T, c Case) {
 	}
 	k.must(w.getting)
 	k.must(w.acquiring)
-	if !w.getFound {
+	if !w.found {
 		t.Fatal("the get that waited found nothing")
 	}
 	k.expect("waited", `{}`)

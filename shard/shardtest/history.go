@@ -107,8 +107,8 @@ func follows(s stored, a action, e effect) (bool, stored) {
 		return e.stored == s, s
 	}
 	present := s.known && !s.deleted
-	refused := a.verb == creating && present ||
-		a.verb == swapping && !(present && s.SeqNo == a.seqNo && s.PrimaryTerm == a.term)
+	matches := present && s.SeqNo == a.seqNo && s.PrimaryTerm == a.term
+	refused := a.verb == creating && present || a.verb == swapping && !matches
 	if refused {
 		met := e.known == s.known && e.deleted == s.deleted && (!s.known || e.Versions == s.Versions)
 		return !e.applied && met, s

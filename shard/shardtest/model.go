@@ -14,6 +14,7 @@ import (
 type model struct {
 	rows   map[shard.Ref]shard.Row
 	log    []shard.Change // all that ever were, by sequence number
+	ends   []int64        // the last sequence numbers of writes
 	pruned int64
 	shown  snapshot // by the last refresh
 	holds  map[string]shard.Position
@@ -38,7 +39,8 @@ func (m *model) write(op shard.Op) (applied bool, outcome document.Outcome) {
 	old, known := m.rows[r]
 	present := known && !old.Deleted
 	c := op.Condition
-	if op.MustCreate && present || c.SeqNo != document.Unset && !(present && old.SeqNo == c.SeqNo && old.PrimaryTerm == c.PrimaryTerm) {
+	matches := present && old.SeqNo == c.SeqNo && old.PrimaryTerm == c.PrimaryTerm
+	if op.MustCreate && present || c.SeqNo != document.Unset && !matches {
 		return false, 0
 	}
 	version, previous := int64(1), int64(-1)
@@ -50,7 +52,7 @@ func (m *model) write(op shard.Op) (applied bool, outcome document.Outcome) {
 	}
 	if c.Version != document.Unset {
 		switch {
-		case c.VersionType == document.Internal && !(known && old.Version == c.Version),
+		case c.VersionType == document.Internal && (!known || old.Version != c.Version),
 			c.VersionType == document.External && known && old.Version >= c.Version,
 			c.VersionType == document.ExternalGTE && known && old.Version > c.Version:
 			return false, 0
@@ -79,16 +81,27 @@ func (m *model) refresh() {
 // show publishes what there is, as a shard does that is opened.
 func (m *model) show() { m.shown = snapshot{m.last(), maps.Clone(m.rows)} }
 
-// prune forgets what nobody needs: the readers that are open are at these numbers.
-func (m *model) prune(readers ...int64) {
-	bound := m.shown.seqNo
+// prunable is up to where nobody needs changes, and the end of the last write that
+// lies before it wholly. The readers that are open are at these numbers.
+func (m *model) prunable(readers []int64) (whole, bound int64) {
+	bound, whole = m.shown.seqNo, m.pruned
 	for _, seqNo := range readers {
 		bound = min(bound, seqNo)
 	}
 	for _, p := range m.holds {
 		bound = min(bound, p.SeqNo)
 	}
-	m.pruned = max(m.pruned, bound)
+	for _, end := range m.ends {
+		if end <= bound {
+			whole = max(whole, end)
+		}
+	}
+	return whole, max(bound, m.pruned)
+}
+
+// prune forgets the changes up to a number, and their tombstones.
+func (m *model) prune(to int64) {
+	m.pruned = to
 	maps.DeleteFunc(m.rows, func(_ shard.Ref, row shard.Row) bool { return row.Deleted && row.SeqNo <= m.pruned })
 }
 

@@ -168,6 +168,7 @@ func (m *machine) write(t *rapid.T) {
 			t.Fatalf("operation %d: %+v, expected a conflict with %v", i, r, met)
 		}
 	}
+	m.model.ends = append(m.model.ends, m.model.last())
 }
 
 func (m *machine) get(t *rapid.T) {
@@ -292,6 +293,7 @@ func (m *machine) release(t *rapid.T) {
 	must(t, m.shard.Release(m.ctx, name))
 }
 
+// prune allows an engine to keep the changes of one write together.
 func (m *machine) prune(t *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(t, "young") == 0 {
 		must(t, m.shard.Prune(m.ctx, time.Now()))
@@ -302,7 +304,12 @@ func (m *machine) prune(t *rapid.T) {
 	for _, r := range m.readers {
 		readers = append(readers, r.expected.seqNo)
 	}
-	m.model.prune(readers...)
+	whole, bound := m.model.prunable(readers)
+	pruned := m.shard.Stats().Pruned
+	if pruned < whole || pruned > bound {
+		t.Fatalf("pruned up to %d, expected %d, or %d where changes of one write go together", pruned, bound, whole)
+	}
+	m.model.prune(pruned)
 }
 
 func (m *machine) reopen(t *rapid.T) {

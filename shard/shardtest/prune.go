@@ -20,6 +20,9 @@ var prunings = []test{
 	{"pruning again removes no more", pruneAgain},
 }
 
+// The conversations write each change alone where they prune between two: an engine
+// may keep the changes of one write together.
+
 // later is a time after all that a test has written.
 func later(d time.Duration) time.Time { return time.Now().Add(d) }
 
