@@ -139,9 +139,7 @@ func (b *bulk) metadata(r *token.Reader, a *action) error {
 	text := r.Text()
 	switch key {
 	case keyIndex:
-		if a.target != string(text) { // mostly it is the one of the URL, or of the item before
-			a.target, a.nameless = b.named(text), len(text) == 0
-		}
+		a.target, a.nameless = b.named(text), len(text) == 0
 	case keyID:
 		a.id, a.named = string(text), true
 	case keyRouting:
@@ -176,8 +174,12 @@ func (b *bulk) metadata(r *token.Reader, a *action) error {
 	return err
 }
 
-// named is the text as a string, that of the item before when it is the same.
+// named is the text as a string, that of the URL or of the item before when it is
+// the same.
 func (b *bulk) named(text []byte) string {
+	if b.byURL.target == string(text) {
+		return b.byURL.target
+	}
 	if n := len(b.writes); n > 0 && b.writes[n-1].Target == string(text) {
 		return b.writes[n-1].Target
 	}

@@ -169,9 +169,12 @@ func (b *bulk) refuse(err *exception.Error) {
 // addUpdate appends an update, whose body is given.
 func (b *bulk) addUpdate(r *token.Reader, a *action, body []byte) error {
 	u := &b.update
-	*u = update{change: document.Change{DetectNoop: true, Retries: a.retries}, guard: a.guard, filter: a.filter, wanted: a.filtered}
+	*u = update{change: document.Change{DetectNoop: true, Retries: a.retries}, guard: a.guard}
 	if err := u.parse(r, body); err != nil {
 		return err
+	}
+	if a.filtered { // what the action line or the URL says counts more
+		u.filter, u.wanted = a.filter, true
 	}
 	change := *u.finished()
 	b.writes = append(b.writes, document.Write{Operation: document.Update, Target: a.target, ID: a.id, Routing: a.routing,
