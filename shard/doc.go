@@ -37,6 +37,9 @@
 //  6. Scans are in the order of (order key, id).
 //  7. A shard opens closed: it admits nothing before it has read its placement.
 //
+// What a write does to what it meets is decided in one place, [Decide]; what every
+// engine must do is held by the suite in package shardtest.
+//
 // Absent on purpose: JSON, mappings, aliases, updates by merge (package store),
 // and searching, which comes with the segments.
 package shard

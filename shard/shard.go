@@ -24,11 +24,13 @@ type Placements interface {
 
 // Engine holds the shards of one node. Safe for concurrent use.
 type Engine interface {
-	// Open opens a shard, empty when it has never been written to. The same ID
-	// opened twice without Close is a fault.Conflict.
+	// Open opens a shard, empty when it has never been written to, and publishes a
+	// reader of all that it has. The same ID opened twice without Close is a
+	// fault.Conflict. When the placement cannot be read, the error is that of the
+	// reading; one that does not name the shard gives a shard that refuses everything.
 	Open(ctx context.Context, id ID, placements Placements, settings Settings) (Shard, error)
 	// Drop removes everything of an index whose shards are closed. Durable when it
-	// returns; repeating it is harmless.
+	// returns; repeating it is harmless. With a shard open it is a fault.Conflict.
 	Drop(ctx context.Context, index uint32) error
 	// Indices are the numbers of the indices of which the engine holds something.
 	Indices(ctx context.Context) ([]uint32, error)
@@ -163,7 +165,9 @@ type Shard interface {
 	// Write applies ops in order and returns when all that it reports applied is
 	// synced. It takes permits for groups of at most 1 MB, and waits for a fence
 	// within ctx's deadline; what was not admitted then is *Stale or
-	// fault.Unavailable, and was not applied. The result has the length of ops.
+	// fault.Unavailable, and was not applied; so is what comes when ctx has ended. An
+	// operation on a key outside of the shard's range is *Stale by itself. The result
+	// has the length of ops.
 	Write(ctx context.Context, epoch int64, ops []Op) []Result
 
 	// Get reads a row in real time, tombstones included. A row that is not synced
@@ -185,8 +189,9 @@ type Shard interface {
 	Changes(ctx context.Context, after Position, limit int) iter.Seq2[Change, error]
 
 	// Hold keeps the changes after position, and their tombstones, until Release;
-	// repeating it under the same name moves the hold forward. Holds are durable.
-	// *Expired when the changes are gone.
+	// repeating it under the same name moves the hold forward, to a higher number or
+	// to the same under a later incarnation. Holds are durable. *Expired when the
+	// changes are gone, *Stale for another incarnation.
 	Hold(ctx context.Context, name string, position Position) error
 	// Release ends a hold; one that does not exist is harmless.
 	Release(ctx context.Context, name string) error
@@ -195,15 +200,21 @@ type Shard interface {
 
 	// Fence admits nothing more of the shard, waits until the groups that hold
 	// permits are applied and synced, and returns the last sequence number. Requests
-	// wait meanwhile. Release, which may be called twice, admits again, by the placement
-	// as it is then read.
+	// wait meanwhile: writes, gets and acquires; readers, refreshes, changes and holds
+	// go on. Release, which may be called twice, admits again, by the placement as it
+	// is then read; when it cannot be read the shard stays fenced, and release may be
+	// called again. A second fence waits for the first, within ctx.
 	Fence(ctx context.Context) (seqNo int64, release func(context.Context) error, err error)
 
-	// Reload reads the placement again and takes the new epoch. A shard that the
-	// placement no longer names refuses everything as *Stale.
+	// Reload reads the placement again and takes the new epoch, but never goes back to
+	// an older version, and lifts no fence. A shard that the placement no longer names,
+	// or whose index has none, refuses everything as *Stale. A shard whose range has
+	// shrunk shows what is left from then on; readers that are open stay as they are.
+	// When the placement cannot be read, nothing changes.
 	Reload(ctx context.Context) error
 
-	// Prune removes changes and tombstones that invariant 5 allows to, as of now.
+	// Prune removes changes and tombstones that invariant 5 allows to, as of now. The
+	// changes of one group may go together, and not before the last may.
 	Prune(ctx context.Context, now time.Time) error
 
 	Stats() Stats

@@ -55,6 +55,7 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 	}
 	s := &Shard{engine: e, id: id, placements: placements, age: settings.MinimumAge, truth: held,
 		placed: placement.Shard{Number: id.Number}, readers: map[*Reader]bool{}, refreshed: make(chan struct{})}
+	s.idle = sync.NewCond(&s.mu)
 	s.take(placed)
 	s.publish()
 	return s, nil

@@ -12,7 +12,7 @@ import (
 // admit takes the mutex for a request that quotes an epoch, after any fence. With
 // an error it is not held.
 func (s *Shard) admit(ctx context.Context, epoch int64) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.enter(ctx, epoch); err != nil {
 		return err
 	}
 	if s.placed.Epoch == 0 || s.placed.Epoch != epoch {
@@ -24,7 +24,7 @@ func (s *Shard) admit(ctx context.Context, epoch int64) error {
 }
 
 // enter takes the mutex once there is no fence. With an error it is not held.
-func (s *Shard) enter(ctx context.Context) error {
+func (s *Shard) enter(ctx context.Context, epoch int64) error {
 	for {
 		if ctx.Err() != nil {
 			return unavailable(ctx)
@@ -33,7 +33,7 @@ func (s *Shard) enter(ctx context.Context) error {
 		fence, closed := s.fence, s.closed
 		if closed {
 			s.mu.Unlock()
-			return errClosed
+			return s.over(epoch)
 		}
 		if fence == nil {
 			return nil
@@ -46,7 +46,8 @@ func (s *Shard) enter(ctx context.Context) error {
 	}
 }
 
-var errClosed = fault.New(fault.Unavailable, "the shard is closed")
+// over is the refusal of a request to a shard that is closed.
+func (s *Shard) over(asked int64) error { return &shard.Stale{ID: s.id, Asked: asked} }
 
 func unavailable(ctx context.Context) error { return fault.Wrap(fault.Unavailable, ctx.Err()) }
 
@@ -66,7 +67,7 @@ func (s *Shard) owns(key routing.Key) error {
 // Fence waits for another one to be released, within ctx. A release that cannot
 // read the placement fails, and the shard stays fenced: call it again.
 func (s *Shard) Fence(ctx context.Context) (int64, func(context.Context) error, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.enter(ctx, 0); err != nil {
 		return 0, nil, err
 	}
 	defer s.mu.Unlock()

@@ -117,6 +117,7 @@ func (r *Reader) Close() error {
 		r.shard.mu.Lock()
 		defer r.shard.mu.Unlock()
 		delete(r.shard.readers, r)
+		r.shard.idle.Broadcast()
 	})
 	return nil
 }

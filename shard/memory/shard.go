@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -27,6 +26,7 @@ type Shard struct {
 	published view
 	refreshed chan struct{} // closed and replaced by each refresh
 	readers   map[*Reader]bool
+	idle      *sync.Cond // told when a reader is closed
 	ops       shard.OpCounts
 	closed    bool
 }
@@ -120,7 +120,7 @@ func (s *Shard) Refresh(context.Context) (int64, error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return 0, errClosed
+		return 0, s.over(0)
 	case s.published.seqNo != s.truth.last():
 		s.ops.Refresh++
 		s.publish()
@@ -146,7 +146,7 @@ func (s *Shard) AwaitRefresh(ctx context.Context, seqNo int64) error {
 		case shown:
 			return nil
 		case closed:
-			return errClosed
+			return s.over(0)
 		}
 		select {
 		case <-refreshed:
@@ -190,7 +190,7 @@ func (s *Shard) changes(after shard.Position, limit int) ([]logged, error) {
 func (s *Shard) continues(p shard.Position) error {
 	switch {
 	case s.closed:
-		return errClosed
+		return s.over(p.Incarnation)
 	case p.Incarnation != s.placed.Term:
 		return s.stale(p.Incarnation)
 	}
@@ -219,7 +219,7 @@ func (s *Shard) Release(_ context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return s.over(0)
 	}
 	delete(s.truth.holds, name)
 	return nil
@@ -237,7 +237,7 @@ func (s *Shard) Prune(_ context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return s.over(0)
 	}
 	bound := s.published.seqNo
 	for r := range s.readers {
@@ -256,22 +256,22 @@ func (s *Shard) Stats() shard.Stats {
 		SeqNo: t.last(), Synced: t.last(), Refreshed: s.published.seqNo, Pruned: t.pruned, Ops: s.ops}
 }
 
-// Close is fault.Conflict while readers are open. Requests that wait are refused.
-// Closing again is harmless.
+// Close refuses the requests that wait for a fence or a refresh. Closing again is
+// harmless, and waits for nothing.
 func (s *Shard) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
-	if len(s.readers) > 0 {
-		return fault.New(fault.Conflict, "%d readers of shard %d of index %d are open", len(s.readers), s.id.Number, s.id.Index)
-	}
 	s.closed = true
 	close(s.refreshed)
 	if s.fence != nil {
 		close(s.fence)
 		s.fence = nil
+	}
+	for len(s.readers) > 0 {
+		s.idle.Wait()
 	}
 	s.engine.release(s.id)
 	return nil

@@ -1,6 +1,7 @@
 package shardtest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,6 +20,8 @@ var engines = []test{
 	{"an index that is dropped is gone", dropped},
 	{"an index is not dropped while a shard is open", droppedOpen},
 	{"a closed shard refuses", closedShard},
+	{"closing refuses those who wait", closedUnderWaiters},
+	{"closing waits for readers", closedUnderReader},
 	{"closing waits for writes, and keeps what they acknowledged", closedUnderWrites},
 }
 
@@ -170,26 +173,80 @@ func closedShard(t *testing.T, c Case) {
 	s := k.shard
 	k.close()
 	for _, r := range s.Write(k.ctx, 1, []shard.Op{indexed("b", `{}`), deleted("a")}) {
-		k.unavailable(r.Err)
+		k.stale(r.Err, 1, 0)
 	}
 	_, _, err := s.Get(k.ctx, 1, ref("a"))
-	k.unavailable(err)
+	k.stale(err, 1, 0)
 	_, err = s.Acquire(k.ctx, 1)
-	k.unavailable(err)
+	k.stale(err, 1, 0)
 	_, err = s.Refresh(k.ctx)
-	k.unavailable(err)
-	k.unavailable(s.AwaitRefresh(k.ctx, 5))
-	k.unavailable(s.Hold(k.ctx, "holder", shard.Position{Incarnation: 1, SeqNo: -1}))
-	k.unavailable(s.Prune(k.ctx, later(0)))
+	k.over(err)
+	k.over(s.AwaitRefresh(k.ctx, 5))
+	k.over(s.Hold(k.ctx, "holder", shard.Position{Incarnation: 1, SeqNo: -1}))
+	k.over(s.Release(k.ctx, "holder"))
+	k.over(s.Prune(k.ctx, later(0)))
 	_, _, err = s.Fence(k.ctx)
-	k.unavailable(err)
+	k.over(err)
 	for _, err := range s.Changes(k.ctx, shard.Position{Incarnation: 1, SeqNo: -1}, 10) {
-		k.unavailable(err)
+		k.over(err)
 	}
 	k.shard = k.open()
 	k.absent("b")
 	k.expect("a", `{}`)
 	k.holding(nil)
+}
+
+// over expects the refusal of a closed shard by a request that quotes no epoch.
+func (k *talk) over(err error) {
+	k.Helper()
+	var s *shard.Stale
+	if !errors.As(err, &s) || s.ID != k.id || s.Epoch != 0 {
+		k.Fatalf("%v, expected: stale, the shard has 0", err)
+	}
+}
+
+func closedUnderWaiters(t *testing.T, c Case) {
+	k := begin(t, c)
+	k.write(indexed("there", `{}`))
+	_, _, err := k.shard.Fence(k.ctx)
+	k.must(err)
+	w, s := k.wait(), k.shard
+	awaited := make(chan error, 1)
+	go func() { awaited <- s.AwaitRefresh(k.ctx, 5) }()
+	k.close()
+	k.stalled(w, 0)
+	k.over(<-awaited)
+	k.shard = k.open()
+	k.absent("waited")
+	k.expect("there", `{}`)
+}
+
+// closedUnderReader closes a shard of which somebody still reads: the reader goes on,
+// and the shard cannot be opened again before it is closed.
+func closedUnderReader(t *testing.T, c Case) {
+	k := begin(t, c)
+	k.write(indexed("a", `{}`), indexed("b", `{}`))
+	k.refresh()
+	r, s := k.acquire(), k.shard
+	k.shard = nil
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	for {
+		if _, _, err := s.Get(k.ctx, 1, ref("a")); err != nil {
+			k.stale(err, 1, 0)
+			break
+		}
+	}
+	if rows := k.scan(r, everything); len(rows) != 2 {
+		t.Fatalf("the reader shows %v", rows)
+	}
+	if again, err := k.engine.Open(k.ctx, k.id, k.places, k.settings); !fault.Is(err, fault.Conflict) {
+		t.Fatalf("%v, %v: it is closed before its reader", again, err)
+	}
+	k.must(r.Close())
+	k.must(<-closed)
+	k.shard = k.open()
+	k.expect("a", `{}`)
 }
 
 func closedUnderWrites(t *testing.T, c Case) {
@@ -202,7 +259,7 @@ func closedUnderWrites(t *testing.T, c Case) {
 			for i := 0; ; i++ {
 				r := s.Write(k.ctx, 1, []shard.Op{created(fmt.Sprint(w, "-", i), `{}`)})[0]
 				if r.Err != nil {
-					if !fault.Is(r.Err, fault.Unavailable) {
+					if !fault.Is(r.Err, fault.Stale) {
 						t.Error(r.Err)
 					}
 					return

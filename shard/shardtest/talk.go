@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -181,7 +182,21 @@ func (k *talk) acquire() shard.Reader {
 	k.Helper()
 	r, err := k.shard.Acquire(k.ctx, k.epoch())
 	k.must(err)
-	return r
+	once := &onceReader{Reader: r}
+	k.Cleanup(func() { once.Close() })
+	return once
+}
+
+// onceReader is closed once, however often a test closes it.
+type onceReader struct {
+	shard.Reader
+	close sync.Once
+	err   error
+}
+
+func (r *onceReader) Close() error {
+	r.close.Do(func() { r.err = r.Reader.Close() })
+	return r.err
 }
 
 // scan lists what a reader shows; the sources are the caller's.
