@@ -1,0 +1,35 @@
+// Package proof holds the tests that run the program as its users do: the real
+// binary, real sockets, real disks, real kills, and a real OpenSearch beside it.
+// Nothing of the product imports it.
+//
+//	go build ./cmd/reshelve ──▶ Process ◀── kill -9, SIGTERM, ulimit, a full tmpfs
+//	                              ▲  │
+//	            clients ── HTTP ──┘  └──▶ what every client saw ──▶ one order that explains it?
+//	                              │
+//	            one request ──────┴──▶ OpenSearch 2.19.0 ──▶ the same answer?
+//
+// # Terms
+//
+//   - life: the time between one start of the process and its end.
+//   - history: who asked what, when, and saw what, over all lives of a data folder.
+//     A request that a kill interrupted has no known outcome: it happened before the
+//     process was dead, or never.
+//   - churn: indices, mappings and aliases made and deleted while clients write.
+//   - difference: an answer that is not OpenSearch's; those that are meant stand in one
+//     table, each with its reason.
+//
+// # Invariants
+//
+//  1. A test that fails prints its seed and keeps its data folder.
+//  2. A history without an order is a failure, never a warning; a check that runs out of
+//     time is one too.
+//  3. Processes are groups of their own; none outlives its test.
+//
+// PROOF_KILLS is the number of kills (20 when it is not set), PROOF_SEED repeats the
+// choices of a run (not its scheduling), PROOF_BINARY tries another binary than the one
+// that is built from this checkout, for example one that was broken on purpose.
+//
+// Absent on purpose: crashes of the machine (the engine's own tests cut unsynced
+// writes off a file system in memory; a killed process loses none that it handed to
+// the system) and speed (package bench).
+package proof
