@@ -43,42 +43,10 @@ func (t *component) readTemplate(n *node) error {
 	if err != nil {
 		return err
 	}
-	if m := n.get("mappings"); len(m.members1("_doc")) > 0 {
-		inner := m.members[0].value // the server finds this out when it parses the mapping
-		return exception.New(exception.MapperParsing, "Failed to parse mapping [_doc]: %s", unsupportedRoot(inner)).
-			CausedBy(exception.New(exception.MapperParsing, "%s", unsupportedRoot(inner)))
+	if err != nil {
+		return err
 	}
 	return t.Request.read(n)
-}
-
-// members1 is the only member of an object when it has the name.
-func (n *node) members1(name string) []member {
-	if n.isObject() && len(n.members) == 1 && n.members[0].name == name && n.members[0].value.isObject() {
-		return n.members
-	}
-	return nil
-}
-
-func unsupportedRoot(n *node) string {
-	return "Root mapping definition has unsupported parameters:  [_doc : " + n.java() + "]"
-}
-
-// java is a value as the server's language prints it.
-func (n *node) java() string {
-	var parts []string
-	switch {
-	case n.isObject():
-		for _, m := range n.members {
-			parts = append(parts, m.name+"="+m.value.java())
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case n.isArray():
-		for _, item := range n.items {
-			parts = append(parts, item.java())
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	}
-	return n.text
 }
 
 // wholeNumber reads a number, or a text that holds one.

@@ -66,7 +66,7 @@ func within(name string, m member, err error) error {
 	inner, ok := err.(misread) //nolint:errorlint // made by this file, never wrapped
 	if !ok {
 		at := m.value.at
-		if m.value.isArray() {
+		if !m.value.kind.IsScalar() {
 			at = m.value.end
 		}
 		inner = misread{exception.From(err), at}

@@ -29,6 +29,9 @@ func (c Catalog) WithLegacy(name string, body []byte, create bool, merge Merge) 
 		return c, err
 	}
 	t := legacy{name: name}
+	if err := untyped(n.get("mappings")); err != nil {
+		return c, err
+	}
 	if err := t.read(n); err != nil {
 		return c, err
 	}

@@ -35,6 +35,9 @@ func ParseRequest(body []byte) (Request, error) {
 	if s := n.get("settings"); s != nil && !s.isObject() {
 		return r, exception.New(exception.OpenSearchParse, "key [settings] must be an object")
 	}
+	if err := untyped(n.get("mappings")); err != nil {
+		return r, err
+	}
 	if err := r.read(n); err != nil {
 		return r, err
 	}
@@ -75,19 +78,27 @@ func (r Request) checkSettings() error {
 	if err := r.settings.check(); err != nil {
 		return err
 	}
-	return r.settings.checkPrivate()
+	if err := r.settings.checkPrivate(); err != nil {
+		return err
+	}
+	return r.settings.checkSupported()
 }
 
-// readMappings is the object under "mappings". One that is under the name of a type is
-// refused.
+// untyped refuses mappings that are under the name of a type.
+func untyped(mappings *node) error {
+	if mappings.isObject() && len(mappings.members) == 1 && mappings.members[0].name == "_doc" && mappings.members[0].value.isObject() {
+		return illegal("The mapping definition cannot be nested under a type")
+	}
+	return nil
+}
+
+// readMappings is the object under "mappings".
 func readMappings(n *node) (json.RawMessage, error) {
 	switch {
 	case n == nil || n.kind == token.Null:
 		return nil, nil
 	case !n.isObject():
 		return nil, notMap(n)
-	case len(n.members) == 1 && n.members[0].name == "_doc" && n.members[0].value.isObject():
-		return nil, illegal("The mapping definition cannot be nested under a type")
 	case len(n.members) == 0:
 		return nil, nil
 	}

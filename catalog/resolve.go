@@ -226,6 +226,10 @@ func (c Catalog) indicesOf(name string) []string {
 	return slices.Sorted(maps.Keys(c.Aliases[name]))
 }
 
+// Behind are the indices behind an index, an alias or a data stream; none when nobody has
+// the name.
+func (c Catalog) Behind(name string) []string { return c.indicesOf(name) }
+
 // everything is what no name, _all and * mean.
 func (r resolver) everything() []string {
 	var names []string

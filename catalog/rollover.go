@@ -45,7 +45,7 @@ func ParseRollover(body []byte) (RolloverRequest, error) {
 	err = readFields("rollover", n, map[string]field{
 		"conditions": {objects, r.readConditions},
 		"settings":   {objects, section}, "aliases": {objects, section},
-		"mappings": {objects, func(m *node) error { _, err := readMappings(m); return err }},
+		"mappings": {objects, untyped},
 	})
 	if err != nil {
 		return r, plain(err)

@@ -28,7 +28,7 @@ type edits []edit
 // flatten takes settings apart: objects become dotted names. Names outside of
 // "index." get it, unless they are patterns.
 func flatten(n *node) edits {
-	var all edits
+	all := edits{}
 	flattenInto(&all, "", n)
 	return all.normalized()
 }
@@ -71,6 +71,9 @@ func (n *node) setting() string {
 // normalized gives names their prefix. Of a name that comes twice the last value
 // counts, and one that was written without prefix.
 func (all edits) normalized() edits {
+	if all == nil {
+		return nil
+	}
 	byName := map[string]edit{}
 	for _, withPrefix := range []bool{true, false} {
 		for _, e := range all {
@@ -83,16 +86,12 @@ func (all edits) normalized() edits {
 			byName[e.name] = e
 		}
 	}
-	return slices.SortedFunc(maps.Values(byName), func(a, b edit) int { return cmp.Compare(a.name, b.name) })
+	return slices.AppendSeq(make(edits, 0, len(byName)), maps.Values(byName)).sorted()
 }
 
-// Names are the names of the settings.
-func (all edits) names() []string {
-	var names []string
-	for _, e := range all {
-		names = append(names, e.name)
-	}
-	return names
+func (all edits) sorted() edits {
+	slices.SortFunc(all, func(a, b edit) int { return cmp.Compare(a.name, b.name) })
+	return all
 }
 
 // values are the settings that are set.
@@ -128,7 +127,6 @@ func find(name string) (setting, bool) {
 }
 
 // check refuses settings that nobody knows, and values that they cannot have.
-// Private settings pass.
 func (all edits) check() *exception.Error {
 	for _, e := range all {
 		if strings.HasSuffix(e.name, "*") {
@@ -140,13 +138,20 @@ func (all edits) check() *exception.Error {
 			return illegal("%s", removed[e.name])
 		case !ok && removed[e.name] == "":
 			return unknownSetting(e.name)
-		case e.reset || s.change == private || !ok:
+		case e.reset || !ok:
 			continue
 		}
 		if err := s.check(e.name, printed(e.value)); err != nil {
 			return err
 		}
-		if only, ok := unsupported[e.name]; ok && e.value != only {
+	}
+	return nil
+}
+
+// checkSupported refuses values that the server takes and that would be lost here.
+func (all edits) checkSupported() error {
+	for _, e := range all {
+		if only, ok := unsupported[e.name]; ok && !e.reset && e.value != only {
 			return illegal("setting [%s] with value [%s] is not supported by reshelve", e.name, printed(e.value))
 		}
 	}
@@ -234,10 +239,19 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// similarities are the types that a similarity may have.
+var similarities = []string{"BM25", "boolean", "DFR", "IB", "LMDirichlet", "LMJelinekMercer", "DFI", "scripted"}
+
 // checkNew refuses settings of a new index that do not go together.
 func checkNew(index string, settings map[string]string) error {
 	if settings["index.soft_deletes.enabled"] == "false" {
 		return illegal("Creating indices with soft-deletes disabled is no longer supported. Please do not specify a value for setting [index.soft_deletes.enabled].")
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		kind, ok := strings.CutPrefix(name, "index.similarity.")
+		if kind, ok2 := strings.CutSuffix(kind, ".type"); ok && ok2 && !slices.Contains(similarities, settings[name]) {
+			return illegal("Unknown Similarity type [%s] for [%s]", settings[name], kind)
+		}
 	}
 	shards := number(settings, "index.number_of_shards")
 	routed, set := settings["index.number_of_routing_shards"]

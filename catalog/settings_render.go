@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -10,16 +9,24 @@ import (
 // nested by the parts of their names, or flat. Only those whose names match one
 // of the patterns are in it; without patterns all are.
 func RenderSettings(settings map[string]string, flat bool, patterns ...string) []byte {
+	all := make(edits, 0, len(settings))
+	for name, value := range settings {
+		if len(patterns) == 0 || matchAny(patterns, name) {
+			all = append(all, edit{name: name, value: value})
+		}
+	}
+	return all.sorted().render(flat)
+}
+
+// render is the JSON object of settings, sorted; those that are reset are null.
+func (all edits) render(flat bool) []byte {
 	root := &branch{}
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if len(patterns) > 0 && !matchAny(patterns, name) {
-			continue
-		}
-		path := []string{name}
+	for _, e := range all {
+		path := []string{e.name}
 		if !flat {
-			path = strings.Split(name, ".")
+			path = strings.Split(e.name, ".")
 		}
-		root.put(path, settings[name])
+		root.put(path, e)
 	}
 	return root.append(nil)
 }
@@ -42,14 +49,14 @@ func Defaults(settings map[string]string) map[string]string {
 // branch is an object of settings that is being rendered.
 type branch struct {
 	names  []string // sorted, as they came
-	leaves map[string]string
+	leaves map[string]edit
 	under  map[string]*branch
 }
 
 // put sets a setting. One that is above others ("index.merge.policy" beside
 // "index.merge.policy.floor_segment") keeps its place, and those keep dots in
 // their names.
-func (b *branch) put(path []string, value string) {
+func (b *branch) put(path []string, value edit) {
 	if len(path) > 1 {
 		if _, leaf := b.leaves[path[0]]; leaf {
 			path = []string{strings.Join(path, ".")}
@@ -80,10 +87,14 @@ func (b *branch) append(out []byte) []byte {
 			out = under.append(out)
 			continue
 		}
-		value := b.leaves[name]
-		list, isList := asList(value)
-		if !isList {
-			out = append(out, quoted(value)...)
+		leaf := b.leaves[name]
+		list, isList := asList(leaf.value)
+		switch {
+		case leaf.reset:
+			out = append(out, "null"...)
+			continue
+		case !isList:
+			out = append(out, quoted(leaf.value)...)
 			continue
 		}
 		out = append(out, '[')

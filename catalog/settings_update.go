@@ -48,7 +48,13 @@ func ParseSettingsChange(body []byte, preserve bool) (SettingsChange, error) {
 	if err := c.edits.check(); err != nil {
 		return c, err
 	}
-	return c, nil
+	return c, slices.DeleteFunc(slices.Clone(c.edits), func(e edit) bool { return !e.dynamic() }).checkSupported()
+}
+
+// dynamic reports whether an open index may have the setting changed.
+func (e edit) dynamic() bool {
+	s, ok := find(e.name)
+	return !ok || s.change == dynamic
 }
 
 // unlocking are the settings that may be changed alone although the metadata of
@@ -64,7 +70,7 @@ func (c SettingsChange) Unlocks() bool { return c.unlocks }
 func (c SettingsChange) CheckOpen(open []string) error {
 	var fixed []string
 	for _, e := range c.edits {
-		if s, ok := find(e.name); ok && s.change != dynamic {
+		if !e.dynamic() {
 			fixed = append(fixed, e.name)
 		}
 	}

@@ -41,7 +41,7 @@ func stored(raw json.RawMessage) *node {
 func (r Request) render(full bool) []byte {
 	var parts [][]byte
 	if full || r.settings != nil {
-		parts = append(parts, append([]byte(`"settings":`), RenderSettings(r.settings.values(), false)...))
+		parts = append(parts, append([]byte(`"settings":`), r.settings.render(false)...))
 	}
 	if full || r.mappings != nil {
 		mappings := r.mappings
@@ -76,7 +76,7 @@ func FlatTemplate(raw json.RawMessage) json.RawMessage {
 		}
 		for i, m := range section.members {
 			if m.name == "settings" && m.value.isObject() {
-				flat, _ := parseBody(RenderSettings(flatten(m.value).values(), true))
+				flat, _ := parseBody(flatten(m.value).render(true))
 				section.members[i].value = flat
 			}
 		}
@@ -117,6 +117,9 @@ func checkTemplate(name string, patterns []string, r Request) error {
 			name, _, _ := strings.Cut(strings.TrimPrefix(err.Reason, "unknown setting ["), "]")
 			why = append(why, "expected ["+name+"] to be private but it was not")
 		}
+	}
+	if err := r.settings.checkSupported(); err != nil {
+		why = append(why, exception.From(err).Reason)
 	}
 	for _, e := range r.settings {
 		if s, ok := find(e.name); ok && s.change == private {

@@ -115,6 +115,9 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 	if idx.entry.Closed {
 		return nil, alias, idx.closed()
 	}
+	if idx.rules.unreadable != nil {
+		return nil, alias, idx.rules.unreadable
+	}
 	return idx, alias, nil
 }
 

@@ -58,6 +58,9 @@ func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
 	if t.err != nil {
 		return queue{}, t.err
 	}
+	if err := t.index.rules.pipeline; err != nil && w.Operation != document.Delete {
+		return queue{}, err
+	}
 	it.target = t
 	it.answer.Index = t.index.record.Name
 	if err := it.identify(); err != nil {

@@ -98,9 +98,14 @@ func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) 
 	}
 	var indices []*index
 	for _, name := range names {
-		if idx := v.indices[name]; idx != nil && idx.shards != nil {
-			indices = append(indices, idx)
+		idx := v.indices[name]
+		if idx == nil || idx.shards == nil {
+			continue
 		}
+		if idx.rules.unreadable != nil {
+			return nil, idx.rules.unreadable
+		}
+		indices = append(indices, idx)
 	}
 	slices.SortFunc(indices, func(a, b *index) int { return cmp.Compare(a.entry.Number, b.entry.Number) })
 	for _, idx := range indices {

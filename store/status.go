@@ -49,6 +49,9 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) catalog.Sta
 		}
 	}
 	status.Settings = maps.Clone(idx.record.Settings)
+	if idx.entry.Closed {
+		status.Settings["index.verified_before_close"] = "true" // as the server marks it
+	}
 	for _, row := range idx.placement.Shards {
 		told := catalog.ShardStatus{Number: row.Number, Range: row.Range, Epoch: row.Epoch, Term: row.Term, Node: row.Node, SeqNo: -1}
 		sh := idx.shards[row.Number]

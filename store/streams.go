@@ -55,10 +55,10 @@ func (s *Store) Rollover(ctx context.Context, target, newIndex string, body []by
 		}
 		return name
 	}
-	plan, err := v.catalog.PlanRollover(target, newIndex, request, provided, s.now().UnixMilli())
-	if err == nil {
-		err = v.unblocked([]string{plan.Old}, catalog.ChangeMetadata)
+	if err := v.unblocked(v.catalog.Behind(target), catalog.ChangeMetadata); err != nil {
+		return catalog.RolledOver{}, err
 	}
+	plan, err := v.catalog.PlanRollover(target, newIndex, request, provided, s.now().UnixMilli())
 	if err != nil {
 		return catalog.RolledOver{}, err
 	}
