@@ -26,6 +26,7 @@ type answer struct {
 	Result json.RawMessage // GET _mapping afterwards
 	Error  *told
 	Root   string // type of the first root cause
+	Loose  bool   // the reason holds what is the server's alone: compare types
 }
 
 // told is an error as the server tells it.
@@ -150,6 +151,9 @@ func TestAnswers(t *testing.T) {
 		asked := strings.TrimSpace(string(a.Mapping) + " " + string(a.Update) + string(a.Source))
 		if a.Text != nil {
 			asked += *a.Text
+		}
+		if a.Loose && got != nil && a.Error != nil {
+			got, a.Error = &told{Type: got.Type}, &told{Type: a.Error.Type}
 		}
 		if len(asked) > 300 {
 			asked = asked[:300] + "…"

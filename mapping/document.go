@@ -1,8 +1,6 @@
 package mapping
 
 import (
-	"bytes"
-
 	"github.com/reshelve/reshelve/exception"
 	json "github.com/reshelve/reshelve/token"
 )
@@ -54,7 +52,10 @@ type walk struct {
 	conflict  *conflict
 	deep      error // an addition below the limit of depth
 
-	scratch []byte // for readers of values
+	preview *string // what a reader says of a value that it refuses; nil: all of it
+	scratch []byte  // for readers of values
+	address address
+	ranges  *rangeReader
 }
 
 func (w *walk) document(source []byte) error {
@@ -141,7 +142,7 @@ func (w *walk) fields(o *Field) error {
 // value reads the value that begins with a token of this kind into f.
 func (w *walk) value(f *Field, kind json.Kind) error {
 	switch {
-	case kind == json.Array && !f.kind.whole:
+	case kind == json.Array && (!f.kind.whole || w.arrays == w.limits.Depth):
 		return w.array(func(kind json.Kind) error { return w.value(f, kind) })
 	case f.disabled:
 		_, err := w.r.Whole(kind)
@@ -228,7 +229,7 @@ func (w *walk) token(kind json.Kind) (token, error) {
 
 // leaf gives a value to a field and its multi-fields.
 func (w *walk) leaf(f *Field, t token) error {
-	if err := f.kind.read(w, f, t); err != nil {
+	if err := f.kind.read(w, f, t); err != nil && !(w.limits.IgnoreMalformed && f.kind != geoType) {
 		return w.unreadable(f, t, err)
 	}
 	for _, multi := range f.multi {
@@ -244,8 +245,12 @@ func (w *walk) unreadable(f *Field, t token, err error) error {
 	if f.kind == geoType {
 		return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s]", f.path, f.kind.name).CausedBy(exception.From(err))
 	}
+	preview := javaText(t.tree())
+	if w.preview != nil {
+		preview = *w.preview
+	}
 	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Preview of field's value: '%s'",
-		f.path, f.kind.name, w.id, javaText(t.tree())).CausedBy(w.placed(t, err))
+		f.path, f.kind.name, w.id, preview).CausedBy(exception.From(err))
 }
 
 // unfinished is an object or array for a field that ends in malformed JSON.
@@ -259,28 +264,11 @@ func (w *walk) unfinished(f *Field, kind json.Kind, malformed error) error {
 		return malformed
 	}
 	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Could not parse field value preview,",
-		f.path, f.kind.name, w.id).CausedBy(w.placed(t, err))
+		f.path, f.kind.name, w.id).CausedBy(exception.From(err))
 }
 
-// placed puts the place behind errors that the server's parser tells.
-func (w *walk) placed(t token, err error) *exception.Error {
-	e := exception.From(err)
-	if e.Type != exception.JSONParse && e.Type != exception.InputCoercion {
-		return e
-	}
-	end := w.at + 1
-	if t.kind.IsScalar() {
-		end = w.at + len(t.text)
-	}
-	line, column := w.place(end)
-	return exception.New(e.Type, "%s\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: %d, column: %d]", e.Reason, line, column)
-}
-
-// place is line and column, from 1, of the byte at pos.
-func (w *walk) place(pos int) (line, column int) {
-	before := w.source[:min(pos, len(w.source))]
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
-}
+// here is the place of the value being read.
+func (w *walk) here() place { return place{w.source, w.at} }
 
 // emit hands a value out.
 func (w *walk) emit(f *Field, v Value) {

@@ -74,11 +74,10 @@ func (w *walk) unknown(o *Field, name string, kind json.Kind) error {
 func (w *walk) newField(o *Field, parts []string, kind json.Kind) error {
 	switch kind {
 	case json.Null:
-		parent, rule, err := w.parent(o, parts)
-		if err == nil && rule == strict {
-			err = w.strictly(rule, parent, parts[len(parts)-1])
+		if o.dynamic == strict || o.dynamic == strictAllowTemplates { // not what is inherited
+			return w.strictly(o.dynamic, o, strings.Join(parts, "."))
 		}
-		return err
+		return nil
 	case json.Object:
 		return w.newObject(o, parts)
 	case json.Array:
@@ -99,7 +98,7 @@ func (w *walk) newObject(o *Field, parts []string) error {
 	name := parts[len(parts)-1]
 	switch rule {
 	case strict:
-		return w.strictly(rule, parent, name)
+		return w.strictly(rule, o, name)
 	case dynamicFalse:
 		_, err := w.r.Whole(json.Object)
 		return err
@@ -509,7 +508,7 @@ func (w *walk) own(name string, kind json.Kind) (known bool, err error) {
 	case name != "_doc_count":
 		err = exception.New(exception.MapperParsing, "Field [%s] is a metadata field and cannot be added inside a document. Use the index API request parameters.", name)
 	case t.kind != json.Integer && t.kind != json.Float:
-		line, column := w.place(w.at)
+		line, column := w.here().lineColumn(w.at)
 		err = exception.New(exception.Parsing, "Failed to parse object: expecting token of type [VALUE_NUMBER] but found [%s]", t.kind).With("line", line).With("col", column)
 	case number(t.text).float() < 1:
 		err = exception.New(exception.IllegalArgument, "Field [%s] must be a positive integer.", name)

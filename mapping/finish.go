@@ -50,9 +50,7 @@ func finishNull(f *Field) (err error) {
 		f.hasNull = true
 		f.null, err = readLoose(f, number(v))
 	case string: // of ip
-		f.null, err = parseNullIP(v)
-		f.hasNull = err == nil
-		err = nil // one that is none is ignored, as the server does
+		f.null, f.hasNull = parseNullIP(v) // one that is none is ignored, as the server does
 	}
 	return err
 }

@@ -85,6 +85,10 @@ func appendParam(b []byte, v any) []byte {
 		return fmt.Appendf(b, `{"min_chars":%d,"max_chars":%d}`, v.Min, v.Max)
 	case timestampField:
 		return append(appendString(append(b, `{"name":`...), string(v)), '}')
+	case literal:
+		if v == "NaN" || strings.HasSuffix(string(v), "Infinity") {
+			return appendString(b, string(v))
+		}
 	case point:
 		return fmt.Appendf(b, `{"lat":%s,"lon":%s}`, javaDouble(v.Lat), javaDouble(v.Lon))
 	}

@@ -17,19 +17,13 @@ func (w *walk) nothing(f *Field) error {
 	return nil
 }
 
-// noText is an object or array where text is wanted.
-func (w *walk) noText(t token) error {
-	line, column := w.place(w.at)
-	return exception.New(exception.IllegalState, "Can't get text on a %s at %d:%d", t.kind, line, column)
-}
-
 // readString reads analyzed text: any scalar.
 func readString(w *walk, f *Field, t token) error {
 	switch {
 	case t.kind == json.Null:
 		return nil
 	case !t.kind.IsScalar():
-		return w.noText(t)
+		return w.here().noText(t.kind)
 	}
 	w.emit(f, Value{Kind: Text, Bytes: t.text})
 	return nil
@@ -41,7 +35,7 @@ func readKeyword(w *walk, f *Field, t token) error {
 	case t.kind == json.Null:
 		return w.nothing(f)
 	case !t.kind.IsScalar():
-		return w.noText(t)
+		return w.here().noText(t.kind)
 	}
 	if len(t.text) > f.ignoreAbove && units(string(t.text)) > f.ignoreAbove {
 		return nil
@@ -60,7 +54,7 @@ func readConstant(w *walk, f *Field, t token) error {
 	case t.kind == json.Null:
 		return exception.New(exception.IllegalArgument, "constant keyword field [%s] must have a value", f.path)
 	case !t.kind.IsScalar():
-		return w.noText(t)
+		return w.here().noText(t.kind)
 	}
 	return exception.New(exception.IllegalArgument, "constant keyword field [%s] must have a value of [%s]", f.path, f.params[0])
 }
@@ -74,7 +68,7 @@ func readFlat(w *walk, f *Field, t token) error {
 		w.emit(f, Value{Kind: Text, Bytes: t.text})
 		return nil
 	}
-	line, column := w.place(w.at)
+	line, column := w.here().lineColumn(w.at)
 	return exception.New(exception.Parsing, "[%s] unexpected token [%s] in flat_object field value", f.path, t.kind).With("line", line).With("col", column)
 }
 
@@ -97,20 +91,5 @@ func readBoolean(w *walk, f *Field, t token) error {
 		}
 		return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", t.text)
 	}
-	return exception.New(exception.JSONParse, "Current token (%s) not of boolean type", exactKind(t.kind))
-}
-
-// exactKind is the name of a token as the parser itself tells it.
-func exactKind(kind json.Kind) string {
-	switch kind {
-	case json.Integer:
-		return "VALUE_NUMBER_INT"
-	case json.Float:
-		return "VALUE_NUMBER_FLOAT"
-	case json.True:
-		return "VALUE_TRUE"
-	case json.False:
-		return "VALUE_FALSE"
-	}
-	return kind.String()
+	return w.here().refuse(exception.JSONParse, "Current token (%s) not of boolean type", kindName(t.kind))
 }

@@ -174,16 +174,16 @@ func (d decimal) text() string {
 	return string(out)
 }
 
-// asciiDigits writes decimal digits of any script as those of ASCII.
+// asciiDigits writes the decimal digits of any script as those of ASCII. In each
+// the ten begin at the start of a row of sixteen characters, or at its seventh.
 func asciiDigits(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		if r < 0x80 || !unicode.Is(unicode.Nd, r) {
+		if r < 0x80 || r > 0xffff || !unicode.Is(unicode.Nd, r) {
 			return r
 		}
-		zero := r // ten digits follow each other in every script
-		for unicode.Is(unicode.Nd, zero-1) && r-zero < 9 && (zero%2 != 0 || unicode.Is(unicode.Nd, zero-1)) {
-			zero--
+		if row := r &^ 15; unicode.Is(unicode.Nd, row) {
+			return '0' + r - row
 		}
-		return '0' + (r-zero)%10
+		return '0' + r&15 - 6
 	}, text)
 }

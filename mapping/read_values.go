@@ -1,0 +1,189 @@
+package mapping
+
+import (
+	"math"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+	json "github.com/reshelve/reshelve/token"
+)
+
+// malformed reports whether a value that f cannot take is passed over.
+func (w *walk) malformed(f *Field, t token) bool {
+	return t.kind.IsScalar() && f.ignoreMalformed.or(w.limits.IgnoreMalformed)
+}
+
+// readNumber reads a number of any numeric type.
+func readNumber(w *walk, f *Field, t token) error {
+	if t.kind == json.Null {
+		return w.nothing(f)
+	}
+	v, none, err := numberValue(f.kind.name, t, f.coerce.or(w.limits.Coerce), w.here())
+	switch {
+	case none:
+		return w.nothing(f)
+	case err == nil:
+		w.emit(f, v)
+	case !w.malformed(f, t) && !(f.kind.name == "scaled_float" && f.ignoreMalformed == yes):
+		return err
+	}
+	return nil
+}
+
+func readDate(w *walk, f *Field, t token) error {
+	if t.kind == json.Null {
+		return w.nothing(f)
+	}
+	v, err := dateValue(f.format, t, f.kind.name == "date_nanos", w.here())
+	switch {
+	case err == nil:
+		w.emit(f, v)
+	case !w.malformed(f, t):
+		return err
+	}
+	return nil
+}
+
+// readBinary reads bytes in base 64. Where they are neither stored nor kept as
+// doc values they are not even looked at.
+func readBinary(w *walk, f *Field, t token) error {
+	switch {
+	case !t.kind.IsScalar():
+		return exception.New(exception.IllegalArgument, "Malformed content, found extra data after parsing: END_OBJECT")
+	case !f.flag("store") && !f.DocValues() || t.kind == json.Null:
+		return nil
+	}
+	v, err := binaryValue(w.scratch[:0], t, w.here())
+	if err != nil {
+		return err
+	}
+	w.scratch = v.Bytes
+	w.emit(f, v)
+	return nil
+}
+
+// readLoose reads null_value of a numeric type, as leniently as definitions are
+// read: a number or its text.
+func readLoose(f *Field, v any) (Value, error) {
+	text := javaText(v)
+	refuse := func(format string, args ...any) (Value, error) {
+		return Value{}, exception.New(exception.IllegalArgument, format, args...)
+	}
+	size := 64
+	if f.kind.name == "float" || f.kind.name == "half_float" {
+		size = 32
+	}
+	real, err := parseDouble([]byte(text), size)
+	if err != nil {
+		return Value{}, err
+	}
+	article, low, high := "", 0.0, 0.0
+	switch f.kind.name {
+	case "byte":
+		article, low, high = "a byte", math.MinInt8, math.MaxInt8
+	case "short":
+		article, low, high = "a short", math.MinInt16, math.MaxInt16
+	case "integer":
+		article, low, high = "an integer", math.MinInt32, math.MaxInt32
+	case "long":
+		article, low, high = "a long", math.MinInt64, math.MaxInt64
+	case "unsigned_long":
+		article, low, high = "an unsigned long", 0, math.MaxUint64
+	case "scaled_float":
+		return Value{Kind: Real, Float: real}, nil
+	default:
+		held := real
+		if f.kind.name == "half_float" {
+			held = half(float32(real))
+		}
+		if math.IsInf(held, 0) || math.IsNaN(held) {
+			return Value{}, notFinite(f.kind.name, real, size)
+		}
+		return Value{Kind: Real, Float: real}, nil
+	}
+	switch d, ok := parseDecimal([]byte(strings.TrimSpace(text))); {
+	case math.IsNaN(real) || real < low || real > high:
+		return refuse("Value [%s] is out of range for %s", text, article)
+	case real != math.Trunc(real):
+		return refuse("Value [%s] has a decimal part", text)
+	case ok:
+		whole, fits := d.integer()
+		switch {
+		case f.kind.name == "unsigned_long" && fits:
+			return Value{Kind: Unsigned, Low: int64(whole)}, nil
+		case fits && d.negative && whole <= 1<<63:
+			return Value{Kind: Integer, Low: -int64(whole)}, nil
+		case fits && !d.negative && whole <= math.MaxInt64:
+			return Value{Kind: Integer, Low: int64(whole)}, nil
+		}
+		return refuse("Value [%s] is out of range for %s", text, article)
+	}
+	return Value{Kind: Integer, Low: int64(real)}, nil
+}
+
+// parseNullDate reads null_value of a date; values that are none are ignored.
+func parseNullDate(f *Field, text string) (Value, error) {
+	v, err := dateText(f.format, text, f.kind.name == "date_nanos")
+	if err != nil {
+		return v, err
+	}
+	return v, nil
+}
+
+func readIP(w *walk, f *Field, t token) error {
+	if t.kind == json.Null {
+		return w.nothing(f)
+	}
+	v, err := ipValue(t, &w.address, w.here())
+	switch {
+	case err == nil:
+		w.emit(f, v)
+	case !w.malformed(f, t):
+		return err
+	}
+	return nil
+}
+
+// parseNullIP reads null_value of an address.
+func parseNullIP(text string) (Value, bool) {
+	var a address
+	if !parseAddress([]byte(text), &a) {
+		return Value{}, false
+	}
+	return Value{Kind: Address, Bytes: a[:]}, true
+}
+
+// readRange reads an object with the ends of a range.
+func readRange(w *walk, f *Field, t token) error {
+	if t.kind == json.Null {
+		return nil
+	}
+	if w.ranges == nil {
+		w.ranges = &rangeReader{}
+	}
+	field := rangeField{kind: f.kind.name, path: f.path, name: f.name, coerce: f.coerce.or(w.limits.Coerce), format: f.format}
+	v, err := w.ranges.value(&field, t, w.here())
+	if err == nil {
+		w.emit(f, v)
+		return nil
+	}
+	if t.kind == json.Object {
+		w.preview = w.ranges.refused()
+	}
+	return err
+}
+
+// refused is what the server quotes of a range that it refuses: the value at
+// which it stopped.
+func (r *rangeReader) refused() *string {
+	text := "null" // behind the object
+	if r.tokens.Depth() > 0 {
+		text = string(r.tokens.Text())
+	}
+	if r.unknown {
+		kind, _ := r.tokens.Next()
+		whole, _ := r.tokens.Whole(kind)
+		text = javaText(token{kind, whole}.tree())
+	}
+	return &text
+}

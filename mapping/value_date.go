@@ -1,0 +1,36 @@
+package mapping
+
+import (
+	"github.com/reshelve/reshelve/date"
+	"github.com/reshelve/reshelve/exception"
+	json "github.com/reshelve/reshelve/token"
+)
+
+// dateValue reads a date, or with nanos a date_nanos, out of any scalar. Null is
+// the caller's.
+func dateValue(f *date.Format, t token, nanos bool, p place) (Value, *exception.Error) {
+	if !t.kind.IsScalar() {
+		return Value{}, p.noText(t.kind)
+	}
+	return dateText(f, string(t.text), nanos)
+}
+
+// dateText is dateValue of a text.
+func dateText(f *date.Format, text string, nanos bool) (v Value, _ *exception.Error) {
+	v.Kind = Instant
+	var err error
+	if nanos {
+		v.Low, err = f.ParseNanos(text)
+	} else {
+		v.Low, err = f.ParseMillis(text)
+	}
+	return v, exception.From(err)
+}
+
+// scalarText is the text of any scalar.
+func scalarText(t token, p place) ([]byte, *exception.Error) {
+	if t.kind < json.String {
+		return nil, p.noText(t.kind)
+	}
+	return t.text, nil
+}
