@@ -66,13 +66,22 @@ func (e *Error) Status() int {
 }
 
 // Root is the exception that is told as root cause: the innermost in the chain
-// of causes that is not plain, or e itself.
+// of causes that is not plain, or e itself. A body that could not be parsed is
+// told by its innermost place, although the type is plain.
 func (e *Error) Root() *Error {
 	root := e
-	for root.Cause != nil && !root.Cause.Type.Row().Plain && !root.Type.Row().Plain {
+	for root.Cause != nil && root.told(root.Cause) {
 		root = root.Cause
 	}
 	return root
+}
+
+// told reports whether cause takes the place of e as root cause.
+func (e *Error) told(cause *Error) bool {
+	if e.Type == XContentParse {
+		return cause.Type == XContentParse || !cause.Type.Row().Plain
+	}
+	return !e.Type.Row().Plain && !cause.Type.Row().Plain
 }
 
 // Error is "type: reason".
