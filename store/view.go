@@ -58,7 +58,9 @@ func (s *Store) load(ctx context.Context) error {
 		if value != nil {
 			return value, nil
 		}
-		return catalog.New().Encode(), nil
+		names := catalog.New()
+		names.Cluster = newUUID()
+		return names.Encode(), nil
 	})
 	if err != nil {
 		return err
