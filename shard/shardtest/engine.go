@@ -3,6 +3,7 @@ package shardtest
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -235,6 +236,12 @@ func closedUnderReader(t *testing.T, c Case) {
 		if _, _, err := s.Get(k.ctx, 1, ref("a")); err != nil {
 			k.stale(err, 1, 0)
 			break
+		}
+		select {
+		case err := <-closed:
+			t.Fatalf("closed before its reader: %v", err)
+		default:
+			runtime.Gosched()
 		}
 	}
 	if rows := k.scan(r, everything); len(rows) != 2 {

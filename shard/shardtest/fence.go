@@ -93,14 +93,14 @@ type waiters struct {
 // waiting when it returns.
 func (k *talk) wait() *waiters {
 	w := &waiters{done: make(chan struct{})}
-	epoch := k.epoch()
+	s, epoch := k.shard, k.epoch()
 	var started, ended sync.WaitGroup
 	for _, ask := range []func(){
-		func() { w.results = k.shard.Write(k.ctx, epoch, []shard.Op{indexed("waited", `{}`), deleted("there")}) },
-		func() { _, w.found, w.getting = k.shard.Get(k.ctx, epoch, ref("other")) },
+		func() { w.results = s.Write(k.ctx, epoch, []shard.Op{indexed("waited", `{}`), deleted("there")}) },
+		func() { _, w.found, w.getting = s.Get(k.ctx, epoch, ref("other")) },
 		func() {
 			var r shard.Reader
-			if r, w.acquiring = k.shard.Acquire(k.ctx, epoch); w.acquiring == nil {
+			if r, w.acquiring = s.Acquire(k.ctx, epoch); w.acquiring == nil {
 				r.Close()
 			}
 		},
