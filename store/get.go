@@ -22,7 +22,10 @@ func (s *Store) Get(ctx context.Context, r document.Read) (document.Found, error
 		if !fault.Is(err, fault.Stale) {
 			return found, err
 		}
-		if pause(ctx, round) != nil || s.reload(ctx, found.Index) != nil {
+		if waited := pause(ctx, round); waited != nil {
+			return found, err
+		}
+		if err := s.reload(ctx, found.Index); err != nil {
 			return found, err
 		}
 	}

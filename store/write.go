@@ -113,6 +113,10 @@ func (b *bulk) again(stale []*item, round int) bool {
 		return true
 	}
 	for _, it := range stale {
+		if exception.Is(err, exception.IndexNotFound) { // deleted meanwhile
+			it.fail(noSuchIndex(it.index.record.Name))
+			continue
+		}
 		it.fail(exception.New(exception.UnavailableShards, "[%s] the owner of the document changed, and the request's time was up before it was found: %v; %v",
 			it.index.record.Name, it.stale, err))
 	}
