@@ -69,4 +69,6 @@ func (u *Unknown) Error() string {
 }
 
 // Unwrap gives the cause and the kind.
-func (u *Unknown) Unwrap() []error { return []error{fault.New(fault.Unavailable, "sync failed"), u.Cause} }
+func (u *Unknown) Unwrap() []error {
+	return []error{fault.New(fault.Unavailable, "sync failed"), u.Cause}
+}
