@@ -25,7 +25,8 @@ type table struct {
 // client plays one life of the server.
 type client struct {
 	*table
-	ctx        context.Context
+	ctx        context.Context // of its requests
+	until      <-chan struct{} // closed when it shall leave
 	url        string
 	number     int
 	dice       *rand.Rand
@@ -35,9 +36,14 @@ type client struct {
 	life       int
 }
 
-// play asks random things until ctx ends or the server is gone.
+// play asks random things until it shall leave or the server is gone.
 func (c *client) play() {
-	for c.ctx.Err() == nil {
+	for {
+		select {
+		case <-c.until:
+			return
+		default:
+		}
 		var err error
 		switch n := c.dice.IntN(100); {
 		case n < 12:
@@ -65,7 +71,7 @@ func (c *client) roll() request {
 	return c.fill(r)
 }
 
-func (c *client) anID() string { return fmt.Sprintf("g%d-%d", c.generation, c.dice.IntN(c.docs)) }
+func (c *client) anID() string { return fmt.Sprintf("g%d:%d", c.generation, c.dice.IntN(c.docs)) }
 
 // fill gives a request a value that nobody else writes, and the numbers that are
 // known of the document.
@@ -90,9 +96,9 @@ func (c *client) fill(r request) request {
 	return r
 }
 
-// routing is always the same for one document: every third that we named has one.
+// routing is always the same for one document: every third that we named (those that we did not hold no colon) has one.
 func (r request) routing() string {
-	if strings.HasPrefix(r.id, "g") && mixed(r.id)%3 == 0 {
+	if strings.Contains(r.id, ":") && mixed(r.id)%3 == 0 {
 		return "route " + r.id
 	}
 	return ""

@@ -34,14 +34,14 @@ func (b *table) lay(url string) {
 	}
 }
 
-// sit makes a client.
+// sit makes a client that leaves when ctx ends.
 func (b *table) sit(ctx context.Context, url string, number, life, generation int, seed uint64) *client {
-	return &client{table: b, ctx: ctx, url: url, number: number, life: life, generation: generation,
+	return &client{table: b, ctx: b.t.Context(), until: ctx.Done(), url: url, number: number, life: life, generation: generation,
 		dice: rand.New(rand.NewPCG(seed, uint64(life<<8|number))), known: map[string]numbers{}}
 }
 
-// live has clients play until ctx ends or the server dies; the function that it
-// returns waits for them.
+// live has clients play until ctx ends, each finishing its request, or the server
+// dies; the function that it returns waits for them.
 func (b *table) live(ctx context.Context, url string, life int, seed uint64) (wait func()) {
 	var playing sync.WaitGroup
 	for number := range clients {
@@ -82,7 +82,8 @@ func TestHistories(t *testing.T) {
 // judge holds the whole history to the laws.
 func (b *table) judge() {
 	b.t.Helper()
-	b.t.Logf("%d requests", len(b.history.done))
+	began := time.Now()
 	b.history.numbered(b.t, single)
 	b.history.check(b.t, minimumAge)
+	b.t.Logf("%d requests judged in %s", len(b.history.done), time.Since(began).Round(time.Millisecond))
 }
