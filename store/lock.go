@@ -49,7 +49,7 @@ func (s *Store) settle(ctx context.Context) error {
 		return err
 	}
 	s.follow(context.WithoutCancel(ctx), names, record.Revision, nil)
-	return nil
+	return s.agreeOnHidden(ctx)
 }
 
 // changeIndex changes the record of one index by compare-and-set and publishes it; edit

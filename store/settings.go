@@ -76,6 +76,7 @@ func (s *Store) storeSettings(ctx context.Context, name string, change catalog.S
 	after := s.view.Load().indices[name]
 	if hidden := after.record.Settings["index.hidden"] == "true"; hidden != after.entry.Hidden {
 		err = s.change(ctx, nil, func(c catalog.Catalog) (catalog.Catalog, error) { return c.WithHidden(name, hidden), nil })
+		s.doubt = s.doubt || err != nil
 	}
 	if after.rules.interval != before.rules.interval {
 		for _, sh := range after.shards {
@@ -83,6 +84,21 @@ func (s *Store) storeSettings(ctx context.Context, name string, change catalog.S
 		}
 	}
 	return err
+}
+
+// agreeOnHidden repairs what a change of index.hidden left half done: the record of an
+// index has it, the catalog has not. The caller holds s.admin, or is Open.
+func (s *Store) agreeOnHidden(ctx context.Context) error {
+	for name, idx := range s.view.Load().indices {
+		hidden := idx.record.Settings["index.hidden"] == "true"
+		if hidden == idx.entry.Hidden {
+			continue
+		}
+		if err := s.change(ctx, nil, func(c catalog.Catalog) (catalog.Catalog, error) { return c.WithHidden(name, hidden), nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func sameSettings(a, b map[string]string) bool {

@@ -63,6 +63,9 @@ func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store
 	if err := s.load(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.agreeOnHidden(ctx); err != nil {
+		return nil, joined(err, s.closeShards())
+	}
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.running.Go(func() { s.refreshDirty(background) })
