@@ -19,7 +19,7 @@ const maxChunk = 256 << 10
 // Changes yields what was synced when the iteration began.
 func (s *local) Changes(ctx context.Context, after shard.Position, limit int) iter.Seq2[shard.Change, error] {
 	return func(yield func(shard.Change, error) bool) {
-		done, err := s.begin()
+		done, err := s.begin(after.Incarnation)
 		if err == nil {
 			defer done()
 			err = s.changes(ctx, after, int64(max(limit, 0)), func(c shard.Change) bool { return yield(c, nil) })

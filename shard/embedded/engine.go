@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -14,65 +16,92 @@ import (
 )
 
 // Engine is the shard.Engine of one data folder. Safe for concurrent use.
+//
+// Locks are taken in this order: turn, the mutexes of shards, life, mu.
 type Engine struct {
 	dir     string
 	options Options
 	lock    *pebble.Lock
+	space   space
 
+	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it
-	db   *pebble.DB   // nil: closed
+	db   *store       // nil: closed, or it could not be opened again
 
-	mu     sync.Mutex // guards what follows; taken before no other
+	mu     sync.Mutex // guards what follows
 	shards map[shard.ID]*local
 	closed bool
+
+	failure atomic.Pointer[error] // why writes are refused until the folder is opened again
+	broke   chan error            // wakes mend
+	written atomic.Int64          // bytes since the last look at the pressure
+
+	lastWrite atomic.Int64 // nanoseconds of time.Time
+	armed     atomic.Bool  // a rest is waiting
+
+	stop chan struct{} // closed by Close
+	work sync.WaitGroup
 }
 
 var _ shard.Engine = (*Engine)(nil)
 
 // Open opens the data folder dir and makes it when there is none. The error is of
 // fault.Refused for a format that is not known, fault.Conflict when another engine
-// has it open, and fault.Corrupt when it is damaged.
+// has it open, and fault.Corrupt when it is damaged. A folder on a full disk is
+// opened for reading alone, until there is space; see Health.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &Engine{dir: dir, options: o.withDefaults(), shards: map[shard.ID]*local{}}
+	o = o.withDefaults()
+	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{})}
+	e.space = space{fs: o.FS, dir: dir, options: o, used: e.used}
 	if err := e.openFolder(); err != nil {
 		return nil, fault.At(err, dir)
 	}
+	e.work.Add(1)
+	go e.mend()
 	return e, nil
 }
 
 // openFolder locks the folder, checks its format and opens Pebble.
-func (e *Engine) openFolder() error {
+func (e *Engine) openFolder() (err error) {
 	if err := e.claim(); err != nil {
 		return err
 	}
-	db, err := pebble.Open(e.truthDir(), e.pebbleOptions())
+	if e.space.look().ReadOnly == nil {
+		e.db, err = e.openStore(false)
+	} else if e.db, err = e.openStore(true); err == nil {
+		e.broke <- e.space.look().ReadOnly // mend opens it for writing
+	}
 	if err != nil {
 		_ = e.lock.Close()
 		return opening(err)
 	}
-	e.db = db
 	return nil
 }
 
-func (e *Engine) pebbleOptions() *pebble.Options {
-	p := e.options.pebble()
-	p.Lock = e.lock
-	return p
-}
-
-func (e *Engine) truthDir() string { return filepath.Join(e.dir, "truth") }
+// truth is the folder of Pebble's files.
+func (e *Engine) truth() string { return filepath.Join(e.dir, "truth") }
 
 // use gives the store below to a function of the engine, until done is called.
-func (e *Engine) use() (db *pebble.DB, done func(), err error) {
+func (e *Engine) use() (db *store, done func(), err error) {
 	e.life.RLock()
 	if e.db == nil {
 		e.life.RUnlock()
-		return nil, nil, fault.At(fault.New(fault.Unavailable, "the engine is closed"), e.dir)
+		return nil, nil, fault.At(fault.New(fault.Unavailable, "the folder is not open"), e.dir)
 	}
 	return e.db, e.life.RUnlock, nil
+}
+
+// used is how many bytes the engine takes on disk.
+func (e *Engine) used() int64 {
+	db, done, err := e.use()
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return int64(db.Metrics().DiskSpaceUsage())
 }
 
 // Open reads the shard's placement first: without one there is no shard.
@@ -82,6 +111,8 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 		return nil, fault.At(err, place(id))
 	}
 	s := newLocal(e, id, placements, settings)
+	e.turn.Lock()
+	defer e.turn.Unlock()
 	if err := e.register(s); err != nil {
 		return nil, fault.At(err, place(id))
 	}
@@ -111,7 +142,8 @@ func (e *Engine) forget(id shard.ID) {
 	delete(e.shards, id)
 }
 
-// Drop is fault.Conflict while a shard of the index is open.
+// Drop is fault.Conflict while a shard of the index is open. It is possible on a
+// disk that is nearly full, and gives space back within seconds.
 func (e *Engine) Drop(_ context.Context, index uint32) error {
 	e.mu.Lock()
 	for id := range e.shards {
@@ -127,14 +159,16 @@ func (e *Engine) Drop(_ context.Context, index uint32) error {
 	}
 	defer done()
 	b := db.NewBatch()
-	defer b.Close()
 	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace} {
 		lower, upper := bounds(appendIndex(nil, space, index))
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
-			return e.failure(err)
+			return e.failed(err)
 		}
 	}
-	return e.failure(b.Commit(pebble.Sync))
+	if err := db.apply(b); err != nil {
+		return e.failed(err)
+	}
+	return e.failed(db.await(b))
 }
 
 // Indices are in ascending order.
@@ -148,7 +182,7 @@ func (e *Engine) Indices(ctx context.Context) ([]uint32, error) {
 	for _, space := range []byte{stateSpace, holdSpace} {
 		found, err := indicesIn(ctx, db, space)
 		if err != nil {
-			return nil, e.failure(err)
+			return nil, e.failed(err)
 		}
 		indices = append(indices, found...)
 	}
@@ -157,7 +191,7 @@ func (e *Engine) Indices(ctx context.Context) ([]uint32, error) {
 }
 
 // indicesIn jumps from index to index.
-func indicesIn(ctx context.Context, db *pebble.DB, space byte) (indices []uint32, err error) {
+func indicesIn(ctx context.Context, db *store, space byte) (indices []uint32, err error) {
 	it, err := db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{space, end}, UpperBound: []byte{space + 1, end}})
 	if err != nil {
 		return nil, err
@@ -175,34 +209,35 @@ func indicesIn(ctx context.Context, db *pebble.DB, space byte) (indices []uint32
 	return indices, it.Error()
 }
 
-// Health tells whether writes are taken now.
-func (e *Engine) Health() shard.Health { return shard.Health{} }
-
 // Close writes out what is only in the log, so that the next opening is quick. It
 // is fault.Conflict while shards are open. Closing again is harmless.
 func (e *Engine) Close() error {
 	e.mu.Lock()
-	if n := len(e.shards); n > 0 {
-		e.mu.Unlock()
+	n, closed := len(e.shards), e.closed
+	if n == 0 {
+		e.closed = true
+	}
+	e.mu.Unlock()
+	switch {
+	case closed:
+		return nil
+	case n > 0:
 		return fault.At(fault.New(fault.Conflict, "%d shards are open", n), e.dir)
 	}
-	closed := e.closed
-	e.closed = true
-	e.mu.Unlock()
-	if closed {
-		return nil
-	}
+	close(e.stop)
+	e.work.Wait()
+	healthy := e.refusal() == nil
 	e.life.Lock()
 	defer e.life.Unlock()
-	err := e.db.Flush()
-	if closing := e.db.Close(); err == nil {
-		err = closing
+	var err error
+	if e.db != nil {
+		if healthy {
+			err = e.db.Flush()
+		}
+		err = errors.Join(err, e.db.close(), e.db.seal.broken())
+		e.db = nil
 	}
-	e.db = nil
-	if unlocking := e.lock.Close(); err == nil {
-		err = unlocking
-	}
-	return e.failure(err)
+	return e.failed(errors.Join(err, e.lock.Close()))
 }
 
 // place names a shard in errors.

@@ -20,7 +20,7 @@ const format = "reshelve embedded shards, format 1"
 // claim makes the folder where there is none, locks it, and checks its format.
 func (e *Engine) claim() (err error) {
 	fs := e.options.FS
-	if err := fs.MkdirAll(e.truthDir(), 0o700); err != nil {
+	if err := fs.MkdirAll(e.truth(), 0o700); err != nil {
 		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
 	}
 	for _, dir := range []string{filepath.Dir(e.dir), e.dir} { // a crash must not take the folder itself away
@@ -28,7 +28,7 @@ func (e *Engine) claim() (err error) {
 			return fault.Wrap(fault.Unavailable, err)
 		}
 	}
-	if e.lock, err = pebble.LockDirectory(e.truthDir(), fs); err != nil {
+	if e.lock, err = pebble.LockDirectory(e.truth(), fs); err != nil {
 		if errors.Is(err, os.ErrPermission) {
 			return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
 		}
@@ -58,7 +58,7 @@ func (e *Engine) checkFormat() error {
 	case !errors.Is(err, os.ErrNotExist):
 		return fault.At(fault.Wrap(fault.Unavailable, err), "format")
 	}
-	if desc, err := pebble.Peek(e.truthDir(), fs); err != nil || desc.Exists {
+	if desc, err := pebble.Peek(e.truth(), fs); err != nil || desc.Exists {
 		return fault.At(fault.WithNext(fault.New(fault.Corrupt, "the file is missing, but there are data"),
 			"restore the folder from a backup"), "format")
 	}
@@ -120,4 +120,4 @@ func failure(err error) error {
 	return fault.Wrap(fault.Unavailable, err)
 }
 
-func (e *Engine) failure(err error) error { return fault.At(failure(err), e.dir) }
+func (e *Engine) failed(err error) error { return fault.At(failure(err), e.dir) }

@@ -34,7 +34,7 @@ type gate struct {
 func (g *gate) enter(ctx context.Context, epoch int64) (placement.Shard, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.open(ctx); err != nil {
+	if err := g.open(ctx, epoch); err != nil {
 		return placement.Shard{}, err
 	}
 	if g.placed.Epoch == 0 || g.placed.Epoch != epoch {
@@ -56,12 +56,15 @@ func (g *gate) stale(asked int64) error {
 	return &shard.Stale{ID: g.id, Asked: asked, Epoch: g.placed.Epoch}
 }
 
+// over is the refusal of a request to a shard that is closed.
+func over(id shard.ID, asked int64) error { return &shard.Stale{ID: id, Asked: asked} }
+
 // open waits until there is no fence. The mutex is held, before and after.
-func (g *gate) open(ctx context.Context) error {
+func (g *gate) open(ctx context.Context, asked int64) error {
 	for {
 		switch {
 		case g.closed:
-			return fault.At(fault.New(fault.Unavailable, "it is closed"), g.place())
+			return over(g.id, asked)
 		case ctx.Err() != nil:
 			return g.waited(ctx)
 		case g.fence == nil:
@@ -125,7 +128,7 @@ func (g *gate) drain(ctx context.Context) error {
 func (g *gate) shut(ctx context.Context) (fence chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.open(ctx); err != nil {
+	if err := g.open(ctx, 0); err != nil {
 		return nil, err
 	}
 	fence = make(chan struct{})
@@ -162,21 +165,16 @@ func (g *gate) stands(fence chan struct{}, cause error) bool {
 	return true
 }
 
-// close refuses everybody from now on and waits until nobody is inside. It
-// reports false when it was closed before.
-func (g *gate) close() bool {
+// close refuses everybody from now on and waits until nobody is inside.
+func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
 	g.closed = true
 	if g.fence != nil {
 		close(g.fence)
 		g.fence = nil
 	}
 	_ = g.drain(context.Background())
-	return true
 }
 
 // now is the shard's row of the placement that was read last.

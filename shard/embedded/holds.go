@@ -12,7 +12,7 @@ import (
 )
 
 // readHolds are the holds of a shard as they are stored.
-func readHolds(db *pebble.DB, id shard.ID) (map[string]shard.Position, error) {
+func readHolds(db *store, id shard.ID) (map[string]shard.Position, error) {
 	lower, upper := bounds(appendShard(nil, holdSpace, id))
 	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -31,22 +31,18 @@ func readHolds(db *pebble.DB, id shard.ID) (map[string]shard.Position, error) {
 
 // Hold of an older position than the name has changes nothing.
 func (s *local) Hold(ctx context.Context, name string, p shard.Position) error {
-	done, err := s.begin()
+	done, err := s.begin(p.Incarnation)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := s.engine.writable(ctx); err != nil {
+	if err := s.engine.writable(ctx, len(name)); err != nil {
 		return err
 	}
-	batch, err := s.hold(name, p)
-	if err != nil || batch == nil {
-		return err
-	}
-	return s.synced(batch)
+	return s.synced(s.hold(name, p))
 }
 
-func (s *local) hold(name string, p shard.Position) (*pebble.Batch, error) {
+func (s *local) hold(name string, p shard.Position) (*change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if placed := s.gate.now(); placed.Term != p.Incarnation {
@@ -55,70 +51,74 @@ func (s *local) hold(name string, p shard.Position) (*pebble.Batch, error) {
 	if p.SeqNo < s.state.pruned {
 		return nil, s.expired(p)
 	}
-	if old, is := s.holds[name]; is && old.SeqNo >= p.SeqNo {
+	if old, is := s.holds[name]; is && (old.SeqNo > p.SeqNo || old == p) {
 		return nil, nil
 	}
-	batch, err := s.applyHold(func(b *pebble.Batch, key []byte) error {
+	c, err := s.applyHold(func(b *pebble.Batch, key []byte) error {
 		return b.Set(key, appendPosition(nil, p), nil)
 	}, name)
 	if err == nil {
 		s.holds[name] = p
 	}
-	return batch, err
+	return c, err
 }
 
 // Release of a hold is possible when writes are refused.
 func (s *local) Release(_ context.Context, name string) error {
-	done, err := s.begin()
+	done, err := s.begin(0)
 	if err != nil {
 		return err
 	}
 	defer done()
-	batch, err := s.unhold(name)
-	if err != nil || batch == nil {
-		return err
-	}
-	return s.synced(batch)
+	return s.synced(s.unhold(name))
 }
 
-func (s *local) unhold(name string) (*pebble.Batch, error) {
+func (s *local) unhold(name string) (*change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, is := s.holds[name]; !is {
 		return nil, nil
 	}
-	batch, err := s.applyHold(func(b *pebble.Batch, key []byte) error { return b.Delete(key, nil) }, name)
+	c, err := s.applyHold(func(b *pebble.Batch, key []byte) error { return b.Delete(key, nil) }, name)
 	if err == nil {
 		delete(s.holds, name)
 	}
-	return batch, err
+	return c, err
+}
+
+// change is an applied batch and where it was applied.
+type change struct {
+	db    *store
+	batch *pebble.Batch
 }
 
 // applyHold applies one change of a hold's key, not synced yet. The mutex is held.
-func (s *local) applyHold(change func(b *pebble.Batch, key []byte) error, name string) (*pebble.Batch, error) {
+func (s *local) applyHold(write func(b *pebble.Batch, key []byte) error, name string) (*change, error) {
 	db, done, err := s.engine.use()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	batch := db.NewBatch()
-	err = change(batch, holdKey(s.id, name))
+	c := &change{db, db.NewBatch()}
+	err = write(c.batch, holdKey(s.id, name))
 	if err == nil {
-		err = s.engine.applyNow(db, batch)
+		err = db.apply(c.batch)
 	}
 	if err != nil {
 		return nil, s.failure(err)
 	}
-	return batch, nil
+	return c, nil
 }
 
-// synced waits for the sync of an applied batch.
-func (s *local) synced(batch *pebble.Batch) error {
-	err := errors.Join(batch.SyncWait(), s.engine.logBroken())
-	if err != nil {
+// synced waits for the sync of a change, if there is one.
+func (s *local) synced(c *change, err error) error {
+	if err != nil || c == nil {
+		return err
+	}
+	if err := c.db.await(c.batch); err != nil {
 		return fault.At(&shard.Unknown{Cause: s.failure(err)}, place(s.id))
 	}
-	return s.failure(batch.Close())
+	return nil
 }
 
 // Holds belong to the caller.

@@ -20,6 +20,7 @@ const defaultAge = 60 * time.Second
 // local is one open shard of an Engine.
 //
 // Locks are taken in this order: mu, the engine's life, the gate's, the view's.
+// Nobody waits for a mutex of a shard with the engine's life held.
 type local struct {
 	engine     *Engine
 	id         shard.ID
@@ -37,9 +38,11 @@ type local struct {
 	holds     map[string]shard.Position
 	published *view
 	views     map[*view]bool // that have a reader, and the published one
+	idle      sync.Cond      // told when a reader closes
 	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
 	met       overlay
-	closed    bool
+	closed    bool // refuses everybody
+	gone      bool // and has let go of Pebble
 
 	ops struct{ index, remove, get, refresh atomic.Int64 }
 }
@@ -49,7 +52,7 @@ var _ shard.Shard = (*local)(nil)
 func newLocal(e *Engine, id shard.ID, placements shard.Placements, settings shard.Settings) *local {
 	s := &local{engine: e, id: id, placements: placements, age: settings.MinimumAge,
 		holds: map[string]shard.Position{}, views: map[*view]bool{}, refreshed: make(chan struct{})}
-	s.gate.id = id
+	s.gate.id, s.idle.L = id, &s.mu
 	s.lower, s.upper = bounds(appendIndex(nil, rowSpace, id.Index))
 	if s.age == 0 {
 		s.age = defaultAge
@@ -61,23 +64,23 @@ func newLocal(e *Engine, id shard.ID, placements shard.Placements, settings shar
 func (s *local) load(p placement.Placement) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.read(); err != nil {
-		return err
-	}
-	if err := s.take(p); err != nil {
-		return err
-	}
-	return s.show()
-}
-
-// read takes state and holds from disk. The mutex is held.
-func (s *local) read() error {
 	db, done, err := s.engine.use()
 	if err != nil {
 		return err
 	}
 	defer done()
-	s.state = state{last: -1, pruned: -1}
+	if err := s.read(db); err != nil {
+		return err
+	}
+	if err := s.take(db, p); err != nil {
+		return err
+	}
+	return s.publish(s.view(db))
+}
+
+// read takes state and holds from disk. The mutex is held.
+func (s *local) read(db *store) error {
+	s.state = state{last: -1, pruned: -1, within: s.state.within}
 	value, closer, err := db.Get(stateKey(s.id))
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
@@ -96,7 +99,7 @@ func (s *local) read() error {
 
 // take makes a placement the shard's own, unless it knows a newer, and counts again
 // what is in its range when that is another. The mutex is held.
-func (s *local) take(p placement.Placement) error {
+func (s *local) take(db *store, p placement.Placement) error {
 	g := &s.gate
 	row, named := p.Shard(s.id.Number)
 	g.mu.Lock()
@@ -109,7 +112,7 @@ func (s *local) take(p placement.Placement) error {
 		return nil
 	}
 	if s.state.within != row.Range {
-		if err := s.recount(row.Range); err != nil {
+		if err := s.recount(db, row.Range); err != nil {
 			return err
 		}
 	}
@@ -119,11 +122,11 @@ func (s *local) take(p placement.Placement) error {
 
 // begin is called before work that needs no permit; done after it. A shard that is
 // closed begins nothing more, and Close waits.
-func (s *local) begin() (done func(), err error) {
+func (s *local) begin(asked int64) (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, fault.At(fault.New(fault.Unavailable, "it is closed"), place(s.id))
+		return nil, over(s.id, asked)
 	}
 	s.running.Add(1)
 	return s.running.Done, nil
@@ -137,11 +140,11 @@ func (s *local) Placed() placement.Shard { return s.gate.now() }
 
 // Reload takes a placement that does not exist for one that does not name the shard.
 func (s *local) Reload(ctx context.Context) error {
-	done, err := s.begin()
+	end, err := s.begin(0)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer end()
 	p, err := s.placements.Placement(ctx, s.id.Index)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return fault.At(err, place(s.id))
@@ -154,7 +157,15 @@ func (s *local) Reload(ctx context.Context) error {
 		s.gate.placed.Epoch = 0
 		return nil
 	}
-	return s.take(p)
+	db, done, err := s.engine.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := s.take(db, p); err != nil {
+		return err
+	}
+	return s.narrow()
 }
 
 // Fence waits for another one to be released, within ctx. A release that cannot
@@ -198,17 +209,13 @@ func (s *local) Stats() shard.Stats {
 	}
 }
 
-// Close is fault.Conflict while readers are open. Requests that wait for a fence
-// are refused, those that run are waited for. Closing again is harmless.
+// Close refuses the requests that wait for a fence or a refresh. Closing again is
+// harmless, and waits for nothing.
 func (s *local) Close() error {
 	s.mu.Lock()
-	switch n := s.readers(); {
-	case s.closed:
+	if s.closed {
 		s.mu.Unlock()
 		return nil
-	case n > 0:
-		s.mu.Unlock()
-		return fault.At(fault.New(fault.Conflict, "%d of its readers are open", n), place(s.id))
 	}
 	s.closed = true
 	close(s.refreshed)
@@ -217,8 +224,11 @@ func (s *local) Close() error {
 	s.running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.readers() > 0 {
+		s.idle.Wait()
+	}
 	err := s.published.drop()
-	s.published = nil
+	s.gone = true
 	s.engine.forget(s.id)
 	return s.failure(err)
 }

@@ -43,7 +43,7 @@ func (s *local) needs() needs {
 // Prune removes whole runs: the changes of a group go together. It takes the mutex
 // for some runs at a time, so writes go on between.
 func (s *local) Prune(ctx context.Context, now time.Time) error {
-	done, err := s.begin()
+	done, err := s.begin(0)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *local) Prune(ctx context.Context, now time.Time) error {
 		if ctx.Err() != nil {
 			return fault.At(fault.Wrap(fault.Unavailable, context.Cause(ctx)), place(s.id))
 		}
-		if err := s.engine.writable(ctx); err != nil {
+		if err := s.engine.writable(ctx, 0); err != nil {
 			return err
 		}
 		if more, err = s.pruneSome(now.Add(-s.age)); err != nil {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -13,7 +14,7 @@ import (
 // publishes it unless somebody has published a newer one meanwhile. It goes on
 // behind a fence.
 func (s *local) Refresh(ctx context.Context) (int64, error) {
-	done, err := s.begin()
+	done, err := s.begin(0)
 	if err != nil {
 		return 0, err
 	}
@@ -25,6 +26,9 @@ func (s *local) Refresh(ctx context.Context) (int64, error) {
 	err = s.mark.await(ctx, v.seqNo)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err == nil && v.snapshot == nil {
+		err = v.errEnded()
+	}
 	if err != nil || v.seqNo < s.published.seqNo {
 		_ = v.drop()
 		return s.published.seqNo, s.failure(err)
@@ -46,16 +50,6 @@ func (s *local) newer() (*view, error) {
 	}
 	defer done()
 	return s.view(db), nil
-}
-
-// show publishes what is on disk, as it was just read. The mutex is held.
-func (s *local) show() error {
-	db, done, err := s.engine.use()
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.publish(s.view(db))
 }
 
 // publish makes a view the one that readers get. The mutex is held.
@@ -87,7 +81,7 @@ func (s *local) AwaitRefresh(ctx context.Context, seqNo int64) error {
 		case shown:
 			return nil
 		case closed:
-			return fault.At(fault.New(fault.Unavailable, "it is closed"), place(s.id))
+			return over(s.id, 0)
 		}
 		select {
 		case <-refreshed:
@@ -99,29 +93,41 @@ func (s *local) AwaitRefresh(ctx context.Context, seqNo int64) error {
 
 // recount counts the rows of a range again: the one that the shard owns from now on.
 // The mutex is held.
-func (s *local) recount(within routing.Range) error {
-	fresh := state{last: s.state.last, pruned: s.state.pruned, term: s.state.term, within: within}
-	db, done, err := s.engine.use()
-	if err != nil {
-		return err
-	}
-	defer done()
-	lower, upper := rowBounds(s.id.Index, within)
-	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+func (s *local) recount(db *store, within routing.Range) error {
+	counted, err := s.count(db, within)
 	if err != nil {
 		return s.failure(err)
 	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		_, id, h, err := splitRow(it.Key())
-		if err != nil {
-			return s.failure(err)
-		}
-		fresh.tally(rowMet(it, len(id), h), 1)
-	}
-	if err := it.Error(); err != nil {
-		return s.failure(err)
-	}
-	s.state = fresh
+	s.state.within, s.state.docs, s.state.tombstones, s.state.bytes = within, counted.docs, counted.tombstones, counted.bytes
 	return nil
+}
+
+// count gives the counts of a range.
+func (s *local) count(from pebble.Reader, within routing.Range) (counted state, err error) {
+	lower, upper := rowBounds(s.id.Index, within)
+	it, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return counted, err
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var id []byte
+		var h head
+		if _, id, h, err = splitRow(it.Key()); err == nil {
+			counted.tally(rowMet(it, len(id), h), 1)
+		}
+	}
+	return counted, errors.Join(err, it.Error(), it.Close())
+}
+
+// narrow publishes again what is published, for the range that the shard owns now.
+// The mutex is held.
+func (s *local) narrow() error {
+	if s.published.within == s.state.within {
+		return nil
+	}
+	v, err := s.published.over(s.state.within)
+	if err != nil {
+		return s.failure(err)
+	}
+	return s.failure(s.publish(v))
 }

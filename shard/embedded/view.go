@@ -22,18 +22,42 @@ type view struct {
 	docs   int64
 	within routing.Range
 
-	users    int // readers, and one while it is published; guarded by the shard's mutex
-	mu       sync.Mutex
-	snapshot *pebble.Snapshot // nil: ended
+	users int // readers, and one while it is published; guarded by the shard's mutex
+
+	mu       sync.RWMutex
+	snapshot *snapshot // nil: ended; the shard's mutex is held when it ends
 	scans    map[*cursor]bool
 }
 
-// view makes one of what is applied now. The mutex is held, and so is life.
-func (s *local) view(db *pebble.DB) *view {
-	v := &view{shard: s, seqNo: s.state.last, docs: s.state.docs, within: s.state.within, users: 1,
-		snapshot: db.NewSnapshot(), scans: map[*cursor]bool{}}
+// snapshot is Pebble's, shared by the views of several ranges. The shard's mutex
+// guards how many these are.
+type snapshot struct {
+	*pebble.Snapshot
+	views int
+}
+
+// view makes one of what is applied now. The mutex is held.
+func (s *local) view(db *store) *view {
+	return s.newView(&snapshot{Snapshot: db.NewSnapshot()}, s.state.last, s.state.within, s.state.docs)
+}
+
+func (s *local) newView(of *snapshot, seqNo int64, within routing.Range, docs int64) *view {
+	of.views++
+	v := &view{shard: s, seqNo: seqNo, docs: docs, within: within, users: 1, snapshot: of, scans: map[*cursor]bool{}}
 	s.views[v] = true
 	return v
+}
+
+// over is the same snapshot for a shard that owns another range. The mutex is held.
+func (v *view) over(within routing.Range) (*view, error) {
+	if v.snapshot == nil {
+		return nil, v.errEnded()
+	}
+	counted, err := v.shard.count(v.snapshot, within)
+	if err != nil {
+		return nil, err
+	}
+	return v.shard.newView(v.snapshot, v.seqNo, within, counted.docs), nil
 }
 
 // drop ends one use of the view. The shard's mutex is held.
@@ -46,7 +70,8 @@ func (v *view) drop() error {
 	return v.end()
 }
 
-// end lets go of Pebble. Scans that go on fail at their next step.
+// end lets go of Pebble. Scans that go on fail at their next step. The shard's mutex
+// is held.
 func (v *view) end() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -55,10 +80,11 @@ func (v *view) end() error {
 	}
 	var err error
 	for c := range v.scans {
-		err = errors.Join(err, c.it.Close())
-		c.it = nil
+		err = errors.Join(err, c.close())
 	}
-	err = errors.Join(err, v.snapshot.Close())
+	if v.snapshot.views--; v.snapshot.views == 0 {
+		err = errors.Join(err, v.snapshot.Close())
+	}
 	v.snapshot, v.scans = nil, nil
 	return err
 }
@@ -105,6 +131,7 @@ func (r *reader) Close() (err error) {
 		r.shard.mu.Lock()
 		defer r.shard.mu.Unlock()
 		r.gone = true
+		defer r.shard.idle.Broadcast()
 		err = r.shard.failure(r.drop())
 	})
 	return err
@@ -133,18 +160,12 @@ func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.R
 	if err := r.usable(); err != nil || !r.within.Contains(ref.Key) {
 		return shard.Row{}, false, err
 	}
-	_, done, err := r.shard.engine.use()
-	if err != nil {
-		return shard.Row{}, false, err
-	}
-	defer done()
-	r.mu.Lock()
-	snapshot := r.snapshot
-	r.mu.Unlock()
-	if snapshot == nil {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.snapshot == nil {
 		return shard.Row{}, false, r.errEnded()
 	}
-	row, found, err := r.shard.get(snapshot, ref, noSource)
+	row, found, err := r.shard.get(r.snapshot, ref, noSource)
 	return row, found, r.shard.failure(err)
 }
 
@@ -260,9 +281,18 @@ func (r *reader) scan(ctx context.Context, what shard.Select, yield func(shard.R
 
 // cursor is one scan of a view.
 type cursor struct {
-	it     *pebble.Iterator // nil: ended with its view; guarded by the engine's life
+	mu     sync.Mutex
+	it     *pebble.Iterator // nil: ended with its view
 	begun  bool
 	buffer []byte
+}
+
+func (c *cursor) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.it.Close()
+	c.it = nil
+	return err
 }
 
 func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) {
@@ -270,11 +300,6 @@ func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) 
 	if behind != nil && within.From <= behind.Key {
 		lower = append(appendName(nil, v.shard.id.Index, behind.Key, behind.ID), end)
 	}
-	_, done, err := v.shard.engine.use()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
@@ -289,27 +314,20 @@ func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) 
 	return c, nil
 }
 
+// finish ends a scan, unless it has ended with its view.
 func (v *view) finish(c *cursor) {
-	_, done, err := v.shard.engine.use()
-	if err != nil {
-		return // ended with its view
-	}
-	defer done()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if c.it != nil {
+	if v.scans[c] {
 		delete(v.scans, c)
-		_ = c.it.Close() // its error was told by step
+		_ = c.close() // step has told what failed
 	}
 }
 
 // step goes on to the next row that is wanted. The row is valid until the next step.
 func (v *view) step(c *cursor, what shard.Select) (row shard.Row, more bool, err error) {
-	_, done, err := v.shard.engine.use()
-	if err != nil {
-		return row, false, err
-	}
-	defer done()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for {
 		switch {
 		case c.it == nil:

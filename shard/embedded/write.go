@@ -38,7 +38,7 @@ func opBytes(op *shard.Op) int { return len(op.ID) + len(op.Routing) + len(op.So
 // while it is synced: a fence waits for the mark by itself.
 func (s *local) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.Result {
 	results := make([]shard.Result, len(ops))
-	done, err := s.begin()
+	done, err := s.begin(epoch)
 	if err != nil {
 		return refuse(results, err)
 	}
@@ -71,6 +71,7 @@ func refuse(results []shard.Result, err error) []shard.Result {
 
 // applied is a group that is in the truth and may not be synced yet.
 type applied struct {
+	db      *store
 	batch   *pebble.Batch // nil: nothing was applied
 	last    int64         // what the answers depend on: the last number given, or met by a conflict
 	results []shard.Result
@@ -78,7 +79,8 @@ type applied struct {
 
 // writeGroup applies one group under a permit. With an error nothing was.
 func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, results []shard.Result) (*applied, error) {
-	if err := s.engine.writable(ctx); err != nil {
+	size := batchSize(ops)
+	if err := s.engine.writable(ctx, size); err != nil {
 		return nil, err
 	}
 	if _, err := s.gate.enter(ctx, epoch); err != nil {
@@ -102,12 +104,12 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	}
 	defer rows.Close()
 	c := commit{rows: rows, shard: s, db: db, placed: placed, state: s.state, met: &s.met, changes: s.met.changes[:0], last: -1}
-	c.batch = db.NewBatchWithSize(batchSize(ops))
+	c.batch = db.NewBatchWithSize(size)
 	s.met.reset(len(ops))
 	for i := range ops {
 		results[i] = c.apply(&ops[i])
 	}
-	a := &applied{last: c.last, results: results}
+	a := &applied{db: db, last: c.last, results: results}
 	s.met.changes = c.changes
 	if c.count == 0 {
 		return a, c.batch.Close()
@@ -115,6 +117,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	if err := c.finish(s.engine.options.Now()); err != nil {
 		return nil, s.failure(err)
 	}
+	s.engine.wrote()
 	s.state = c.state
 	a.batch = c.batch
 	s.ops.index.Add(c.puts)
@@ -137,14 +140,9 @@ func (s *local) settle(ctx context.Context, groups []*applied) {
 	for _, a := range groups {
 		var err error
 		if a.batch != nil {
-			err = a.batch.SyncWait()
-			err = errors.Join(err, s.engine.logBroken())
-			if err == nil {
+			if err = a.db.await(a.batch); err == nil {
 				s.mark.reach(a.last)
-			} else {
-				s.mark.fail(err)
 			}
-			_ = a.batch.Close()
 		} else {
 			err = s.mark.await(ctx, a.last)
 		}
@@ -170,7 +168,7 @@ func (s *local) doubt(results []shard.Result, cause error) {
 // commit is one group in the making. The shard's mutex is held.
 type commit struct {
 	shard   *local
-	db      *pebble.DB
+	db      *store
 	rows    *pebble.Iterator // as they are before the group
 	placed  placement.Shard
 	batch   *pebble.Batch
@@ -262,7 +260,7 @@ func (c *commit) finish(now time.Time) error {
 	if err := c.batch.Set(stateKey(c.shard.id), appendState(nil, &c.state), nil); err != nil {
 		return err
 	}
-	return c.db.ApplyNoSyncWait(c.batch, pebble.Sync)
+	return c.db.apply(c.batch)
 }
 
 // meet is what an operation meets: a row of this group, or one of the truth.

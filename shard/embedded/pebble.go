@@ -1,0 +1,139 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// store is one opened Pebble with the seal of its files.
+type store struct {
+	*pebble.DB
+	seal     *seal
+	readOnly bool
+}
+
+// openStore opens Pebble for reading and writing, or for reading alone.
+func (e *Engine) openStore(readOnly bool) (*store, error) {
+	inner := vfs.OnDiskFull(e.options.FS, e.space.drop)
+	s := &store{readOnly: readOnly, seal: &seal{FS: inner, log: filepath.Join(e.dir, "log"), failed: e.failing}}
+	p := e.options.pebble()
+	p.FS, p.WALDir, p.Lock, p.ReadOnly = s.seal, s.seal.log, e.lock, readOnly
+	l := &logger{e.options.Logger, s.seal}
+	p.Logger = l
+	p.EventListener = &pebble.EventListener{
+		BackgroundError: func(err error) { l.Errorf("work behind the scenes failed: %v", err) },
+		DataCorruption:  func(info pebble.DataCorruptionInfo) { l.Errorf("%v", info) },
+	}
+	s.seal.opening.Store(true)
+	db, err := pebble.Open(e.truth(), p)
+	if err != nil {
+		return nil, err
+	}
+	s.DB = db
+	s.seal.opening.Store(false)
+	if cause := s.seal.broken(); cause != nil {
+		_ = s.close()
+		return nil, fault.Wrap(fault.Unavailable, cause)
+	}
+	return s, nil
+}
+
+// pebble are the options of Pebble.
+func (o Options) pebble() *pebble.Options {
+	p := &pebble.Options{
+		FormatMajorVersion:    pebble.FormatNewest,
+		CacheSize:             o.Memory, // of which Pebble takes its tables of recent writes
+		MemTableSize:          uint64(o.memtable()),
+		L0CompactionThreshold: 8,
+		Comparer:              comparer,
+		// Pebble's own stalls cannot be cancelled, and hold its locks when a disk is
+		// full; see pressed.
+		MemTableStopWritesThreshold: 1 << 20,
+		L0StopWritesThreshold:       1 << 20,
+		FlushDelayDeleteRange:       time.Second, // an index that was dropped gives its space back
+	}
+	// Sources lie in files of their own: merging rows of 1 KB would take three
+	// times the CPU.
+	p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: 128, MaxBlobReferenceDepth: 200,
+			RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.3}
+	}
+	for i := range p.Levels {
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		p.Levels[i].BlockSize = 4 << 10
+	}
+	return p
+}
+
+// apply applies a batch that is synced later. That Pebble panics here should be
+// impossible since the seal; if it does, it holds its lock for good, and only
+// reading goes on.
+func (s *store) apply(b *pebble.Batch) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fault.WithNext(fault.New(fault.Unavailable, "writing failed: %v", r), "start the process again")
+			s.seal.shut(err)
+		}
+	}()
+	if s.readOnly {
+		return fault.New(fault.Unavailable, "the store is open for reading alone")
+	}
+	return s.ApplyNoSyncWait(b, pebble.Sync)
+}
+
+// await waits for the sync of an applied batch and lets go of it.
+func (s *store) await(b *pebble.Batch) error {
+	err := errors.Join(b.SyncWait(), s.seal.broken())
+	return errors.Join(err, b.Close())
+}
+
+// close ends Pebble, whatever state it is in.
+func (s *store) close() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("closing: %v", r)
+		}
+	}()
+	return s.DB.Close()
+}
+
+// Thresholds of pressed: tables of recent writes that are not written out yet, and
+// overlapping files that are not merged yet.
+const (
+	maxTables    = 5
+	maxSublevels = 24
+)
+
+// pressed reports whether writes come faster than they are written out and merged.
+func (s *store) pressed() bool {
+	m := s.Metrics()
+	return m.MemTable.Count > maxTables || m.Levels[0].Sublevels > maxSublevels
+}
+
+// logger passes on what Pebble says. It does not end the process: what Pebble
+// thinks fatal seals the folder, which is opened again.
+type logger struct {
+	to   *slog.Logger
+	seal *seal
+}
+
+func (l *logger) Infof(string, ...any) {}
+
+func (l *logger) Errorf(format string, args ...any) {
+	l.to.Error("store: " + strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
+
+func (l *logger) Fatalf(format string, args ...any) {
+	l.Errorf(format, args...)
+	l.seal.shut(fmt.Errorf(format, args...))
+}
