@@ -32,7 +32,7 @@ var clusterFixed = []string{"node.", "cluster.name", "path.", "http.port", "http
 // WithCluster is the catalog with settings of the cluster changed by a body
 // {"persistent":{…},"transient":{…}}, and the server's answer.
 func (c Catalog) WithCluster(body []byte) (Catalog, []byte, error) {
-	n, err := requireObject(body)
+	n, err := requireBody(body)
 	if err != nil {
 		return c, nil, err
 	}

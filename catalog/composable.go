@@ -34,6 +34,9 @@ func (t *composable) rank() int64 {
 func parseComposable(name string, body []byte) (composable, error) {
 	t := composable{name: name}
 	n, err := requireFields("index_template", body)
+	if cause := exception.From(err); err != nil && cause.Cause != nil && !beginsObject(body) {
+		err = cause.Cause // as the server, which looks at the first token by itself here
+	}
 	if err != nil {
 		return t, err
 	}

@@ -158,30 +158,34 @@ func (p *parser) value(kind token.Kind) (*node, error) {
 	}
 }
 
-// requireObject reads a body that must be there and be an object, as endpoints do
-// that read it into a map.
-func requireObject(body []byte) (*node, error) {
+// beginsObject reports whether a body begins with a brace: what else it may be is not
+// even looked at where the server guesses the format by it.
+func beginsObject(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return len(body) > 0 && body[0] == '{'
+}
+
+// requireBody reads a body that must be there.
+func requireBody(body []byte) (*node, error) {
 	n, err := parseBody(body)
-	switch {
-	case err != nil:
-		return nil, err
-	case n == nil:
-		return nil, bodyRequired()
-	case !n.isObject():
-		return nil, exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes").WithStatus(500)
+	if err == nil && n == nil {
+		err = bodyRequired()
 	}
-	return n, nil
+	return n, err
 }
 
 func bodyRequired() *exception.Error {
 	return exception.New(exception.OpenSearchParse, "request body is required")
 }
 
-// requireMap is requireObject as endpoints tell broken JSON that turn it into a map
-// before they look at it.
+// requireMap reads a body that must be there and be an object, as endpoints do that
+// turn it into a map before they look at it.
 func requireMap(body []byte) (*node, error) {
-	n, err := requireObject(body)
-	if err != nil && !exception.Is(err, exception.OpenSearchParse) && !exception.Is(err, exception.NotXContent) {
+	if len(bytes.TrimSpace(body)) > 0 && !beginsObject(body) {
+		return nil, exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes").WithStatus(500)
+	}
+	n, err := requireBody(body)
+	if err != nil && !exception.Is(err, exception.OpenSearchParse) {
 		return nil, exception.New(exception.OpenSearchParse, "Failed to parse content to map").CausedBy(exception.From(err))
 	}
 	return n, err
