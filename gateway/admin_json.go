@@ -62,6 +62,23 @@ func appendCompact(dst []byte, text []byte) []byte {
 	return append(dst, compact.Bytes()...)
 }
 
+// inServerOrder reads an object and puts its members into the server's order.
+func inServerOrder(text []byte) (object, error) {
+	members, err := readObject(text)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]any{}
+	for _, m := range members {
+		byName[m.name] = m.value
+	}
+	o := object{}
+	for _, name := range serverOrder(byName, usualTable) {
+		o.add(name, byName[name])
+	}
+	return o, nil
+}
+
 // javaDouble is a number as the server's language prints its doubles: always
 // with a fraction, with an exponent from ten millions on and below a thousandth.
 func javaDouble(v float64) string {

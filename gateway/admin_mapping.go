@@ -77,10 +77,12 @@ func (c *call) getFieldMapping() error {
 	if err != nil {
 		return err
 	}
-	found := make(map[string]json.RawMessage, len(names))
+	found := make(map[string]object, len(names))
 	for _, name := range names {
 		if m, ok := c.s.store.Mapping(name); ok {
-			found[name] = m.FieldMappings(c.name("fields"), defaults)
+			if found[name], err = inServerOrder(m.FieldMappings(c.name("fields"), defaults)); err != nil {
+				return err
+			}
 		}
 	}
 	answer := object{}

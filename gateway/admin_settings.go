@@ -118,6 +118,9 @@ func shownSettings(s catalog.Status, look settingsLook) map[string]string {
 	setDefault("index.uuid", s.UUID)
 	setDefault("index.provided_name", s.Name)
 	setDefault("index.creation_date", formatMillis(s.Created))
+	if s.Entry.Closed {
+		setDefault("index.verified_before_close", "true")
+	}
 	if look.human {
 		shown["index.creation_date_string"] = formatInstant(s.Created)
 		shown["index.version.created_string"] = compatible

@@ -49,6 +49,12 @@ func templateJSON(kept json.RawMessage, look settingsLook) (any, error) {
 				return nil, err
 			}
 			members[i].value = settingsJSON(settings, look)
+		case "aliases":
+			aliases, err := inServerOrder(raw)
+			if err != nil {
+				return nil, err
+			}
+			members[i].value = aliases
 		case "template":
 			inner, err := templateJSON(raw, look)
 			if err != nil {
@@ -172,7 +178,11 @@ func (c *call) simulate(simulation func(ctx context.Context, name string, body [
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, json.RawMessage(out))
+	template, err := templateJSON(out, settingsLook{})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, template)
 }
 
 // sortedNames are the keys of a map, sorted.

@@ -17,7 +17,7 @@ var clockColumns = []column{
 	{"timestamp", "ts,hms,hhmmss", "time in HH:MM:SS", 0},
 }
 
-var countTable = slices.Concat(clockColumns, []column{{"count", "dc,docs.count,docsCount", "the document count", right}})
+var countTable = slices.Concat(clockColumns, []column{{"count", "dc,docs.count,docsCount", "the document count", 0}})
 
 func clockCells() []any {
 	at := time.Now().UTC()
