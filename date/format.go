@@ -101,6 +101,59 @@ func (f *Format) Parse(text string) (millis int64, nanos int, err error) {
 	return t.millis()
 }
 
+// ParseMillis is Parse as fields of type date keep it: dates that milliseconds of
+// 64 bits cannot hold are the first or last that they can.
+func (f *Format) ParseMillis(text string) (int64, error) {
+	t, e := f.parse(text, f.parsers, zone{})
+	if e != nil {
+		return 0, e
+	}
+	millis, _, err := t.millis()
+	switch {
+	case err == nil:
+		return millis, nil
+	case t.seconds < 0:
+		return -long - 1, nil
+	}
+	return long, nil
+}
+
+// ParseNanos is Parse as fields of type date_nanos keep it: nanoseconds since
+// 1970. Dates before and after 2262-04-11 are an illegal_argument_exception.
+func (f *Format) ParseNanos(text string) (int64, error) {
+	t, e := f.parse(text, f.parsers, zone{})
+	switch last := (instant{long / 1_000_000_000, long % 1_000_000_000}); {
+	case e != nil:
+		return 0, e
+	case t.seconds < 0:
+		return 0, refusal("date[%s] is before the epoch in 1970 and cannot be stored in nanosecond resolution", t.text())
+	case t.seconds > last.seconds || t.seconds == last.seconds && t.nanos > last.nanos:
+		return 0, refusal("date[%s] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond resolution", t.text())
+	}
+	return t.seconds*1e9 + t.nanos, nil
+}
+
+// text is the instant as Java prints it: a fraction in groups of three digits.
+func (t instant) text() string {
+	digits := 9
+	for digits > 0 && t.nanos%pow10(12-digits) == 0 {
+		digits -= 3
+	}
+	w := writing{nano: t.nanos}
+	w.day, w.second = divide(t.seconds, secondsOfDay)
+	out := append([]byte(dayText(w.day)), 'T')
+	for i, unit := range [...]field{hour, minute, second} {
+		if i > 0 {
+			out = append(out, ':')
+		}
+		out = appendPadded(out, w.value(unit), 2)
+	}
+	if digits > 0 {
+		out = appendFraction(out, t.nanos/pow10(9-digits), digits, digits)
+	}
+	return string(append(out, 'Z'))
+}
+
 const long = 1<<63 - 1
 
 // millis refuses what does not fit 64 bits.
