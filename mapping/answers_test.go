@@ -81,8 +81,6 @@ func answers(t testing.TB, f func(place string, a answer)) {
 	}
 }
 
-func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
-
 // limits are the settings of the line.
 func (a answer) limits() Limits {
 	l := DefaultLimits

@@ -56,6 +56,7 @@ type walk struct {
 	scratch []byte  // for readers of values
 	address address
 	ranges  *rangeReader
+	points  *pointReader
 }
 
 func (w *walk) document(source []byte) error {
@@ -229,8 +230,11 @@ func (w *walk) token(kind json.Kind) (token, error) {
 
 // leaf gives a value to a field and its multi-fields.
 func (w *walk) leaf(f *Field, t token) error {
-	if err := f.kind.read(w, f, t); err != nil && !(w.limits.IgnoreMalformed && f.kind != geoType) {
+	if err := f.kind.read(w, f, t); err != nil && !(w.limits.IgnoreMalformed && !f.kind.whole) {
 		return w.unreadable(f, t, err)
+	}
+	if f.kind.whole {
+		return nil // which has given its multi-fields what is theirs
 	}
 	for _, multi := range f.multi {
 		if err := w.leaf(multi, t); err != nil {
@@ -242,7 +246,7 @@ func (w *walk) leaf(f *Field, t token) error {
 
 // unreadable tells which field could not take which value.
 func (w *walk) unreadable(f *Field, t token, err error) error {
-	if f.kind == geoType {
+	if f.kind.whole {
 		return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s]", f.path, f.kind.name).CausedBy(exception.From(err))
 	}
 	preview := javaText(t.tree())

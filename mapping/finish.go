@@ -125,9 +125,16 @@ func finishAnalyzed(f *Field) error {
 
 func finishGeo(f *Field) error {
 	f.ignoreZ = f.tristate("ignore_z_value") != no
-	if p, ok := f.nullParam().(point); ok {
-		f.hasNull, f.null = true, Value{Kind: Point, Float: p.Lat, FloatHigh: p.Lon}
+	p, ok := f.nullParam().(point)
+	if !ok {
+		return nil
 	}
+	p, err := finishNullPoint(f, p)
+	if err != nil {
+		return err
+	}
+	f.params[f.kind.index("null_value")] = p
+	f.hasNull, f.null = true, Value{Kind: Point, Float: p.Lat, FloatHigh: p.Lon}
 	return nil
 }
 

@@ -19,7 +19,8 @@ type fieldType struct {
 	// old types are checked like objects: what they do not know is refused in one
 	// list, and conflicts are told in another form.
 	old bool
-	// whole reports whether arrays are given to the type as one value.
+	// whole: arrays are given to the type as one value, it gives values to its
+	// multi-fields itself, and its errors tell neither document nor value.
 	whole bool
 	// final completes a field out of its parameters, and refuses what does not go
 	// together.
