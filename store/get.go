@@ -85,7 +85,7 @@ func joined(err, second error) error {
 
 // unexpected is the conflict of a read that asked for another version.
 func unexpected(idx *index, r document.Read, row shard.Row, number uint32) error {
-	if r.Version == document.Unset || r.Version == row.Version || (r.VersionType == document.ExternalGTE && r.Version >= row.Version) {
+	if r.Version == document.Unset || r.Version == row.Version {
 		return nil
 	}
 	return idx.in(exception.New(exception.VersionConflict, "[%s]: version conflict, current version [%d] is different than the one provided [%d]",
