@@ -39,12 +39,15 @@ func (c *call) begin(s *Server, w http.ResponseWriter, r *http.Request) {
 	c.s, c.w, c.r, c.started = s, w, r, time.Now()
 }
 
+// end makes the call ready for another request.
 func (c *call) end() {
-	c.s.inFlight.Add(-c.held)
+	s := c.s
+	s.inFlight.Add(-c.held)
 	clear(c.params[:cap(c.params)])
 	c.reader.Reset(nil)
 	c.items.clear()
 	*c = call{params: c.params[:0], body: kept(c.body), out: kept(c.out), spare: kept(c.spare), reader: c.reader, items: c.items}
+	s.calls.Put(c)
 }
 
 func kept(buffer []byte) []byte {

@@ -25,6 +25,6 @@
 //  4. A call holds no memory of another: buffers are reused, never shared.
 //
 // Absent on purpose: what requests mean (package store), names (package
-// catalog), TLS and authentication (they come with their issue), and the binary
-// formats CBOR and SMILE.
+// catalog), TLS and authentication (they come with their issue), answers in CBOR
+// and SMILE (bodies in them are read), scroll, and ingest pipelines.
 package gateway

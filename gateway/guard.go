@@ -142,7 +142,7 @@ func (p *problems) versioning(g guard) {
 	}
 	internal := g.kind == document.Internal
 	if internal && g.version != anyVersion && g.version <= 0 || !internal && g.version < 0 {
-		p.add("illegal version value [", strconv.FormatInt(g.version, 10), "] for version type [", versionTypes[g.kind].constant, "]")
+		p.illegalVersion(g.version, g.kind)
 	}
 	if internal && g.version != anyVersion {
 		p.add("internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead")
@@ -156,6 +156,10 @@ func (p *problems) versioning(g guard) {
 	if g.term != 0 && g.seqNo == noSeqNo {
 		p.add("ifSeqNo is unassigned, but primary term is [", strconv.FormatInt(g.term, 10), "]")
 	}
+}
+
+func (p *problems) illegalVersion(version int64, kind document.VersionType) {
+	p.add("illegal version value [", strconv.FormatInt(version, 10), "] for version type [", versionTypes[kind].constant, "]")
 }
 
 func (p *problems) change(c *document.Change, g guard) {

@@ -57,6 +57,7 @@ func (s *Server) HTTP() *http.Server {
 		MaxHeaderBytes:    s.options.HeaderBytes,
 		ReadHeaderTimeout: s.options.HeaderTimeout,
 		ReadTimeout:       s.options.BodyTimeout,
+		WriteTimeout:      2 * s.options.BodyTimeout, // from the headers to the answer's last byte
 		IdleTimeout:       s.options.IdleTimeout,
 	}
 }

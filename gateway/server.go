@@ -35,12 +35,10 @@ func New(s *control.Store, o Options) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := s.calls.Get().(*call)
 	c.begin(s, w, r)
-	err := c.serve()
-	if err != nil && !c.answered {
+	defer c.end() // when a handler panics, too
+	if err := c.serve(); err != nil && !c.answered {
 		c.fail(exception.From(err))
 	}
-	c.end()
-	s.calls.Put(c)
 }
 
 // serve finds the route and lets its handler answer.

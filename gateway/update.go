@@ -11,47 +11,40 @@ import (
 
 // updateDocument changes one document.
 func (c *call) updateDocument() error {
-	g, err := c.guard()
-	if err != nil {
-		return err
-	}
 	if c.isSet("version") || c.isSet("version_type") {
 		return problems{"internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead"}.err()
 	}
-	body, err := c.content()
-	if err != nil {
-		return err
-	}
-	u := update{change: document.Change{DetectNoop: true}, guard: g}
+	u := update{change: document.Change{DetectNoop: true}}
 	u.filter, u.wanted = c.sourceParams()
-	if len(body) > 0 {
-		err = u.parse(&c.reader, body)
-	}
-	if err != nil {
-		return err
-	}
-	return c.change(u)
-}
-
-// change runs an update that has been read.
-func (c *call) change(u update) error {
 	retries, err := c.integer("retry_on_conflict", 32, 0)
 	if err != nil {
 		return err
 	}
-	asUpsert, err := c.boolean("doc_as_upsert", u.change.DocAsUpsert)
-	if err != nil {
+	u.change.Retries = int(retries)
+	if u.change.DocAsUpsert, err = c.boolean("doc_as_upsert", false); err != nil {
 		return err
 	}
-	u.change.Retries, u.change.DocAsUpsert = int(retries), asUpsert
-	w := document.Write{Operation: document.Update, Target: c.name("index"), ID: c.name("id"), Routing: c.text("routing", ""), Change: u.finished()}
+	if _, err := c.visibility(); err != nil {
+		return err
+	}
+	if u.guard, err = c.guard(); err != nil {
+		return err
+	}
+	w := document.Write{Operation: document.Update, Target: c.name("index"), ID: c.name("id"), Routing: c.text("routing", "")}
 	if w.RequireAlias, err = c.boolean("require_alias", false); err != nil {
 		return err
 	}
-	if err := u.noScript(); err != nil {
+	body, err := c.content()
+	if err == nil && len(body) > 0 {
+		err = u.parse(&c.reader, body)
+	}
+	if err == nil {
+		err = u.noScript()
+	}
+	if err != nil {
 		return err
 	}
-	c.filter = u.filter
+	w.Change, c.filter = u.finished(), u.filter
 	return c.write(w, u.guard)
 }
 
