@@ -11,7 +11,8 @@ import (
 // are some, what sink received is void: take the document apart again with the
 // merged mapping. It is void too after an error. Errors are exceptions.
 func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (additions []byte, err error) {
-	w := walk{m: m, limits: &l, id: id, sink: sink}
+	w := walk{m: m, settings: l, id: id, sink: sink}
+	w.limits = &w.settings
 	err = w.document(source)
 	switch {
 	case w.deep != nil:
@@ -33,10 +34,12 @@ func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (addit
 // walk is one source being taken apart.
 type walk struct {
 	m      *Mapping
-	limits *Limits
+	limits *Limits // the settings
 	id     string
 	sink   Sink // nil when nobody wants values, or once there are additions
 	r      json.Reader
+
+	settings Limits
 
 	source []byte
 	name   []byte // of the value being read; nil in an array

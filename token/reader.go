@@ -84,8 +84,8 @@ func New(src []byte) *Reader {
 // Reset begins anew with src, keeping buffers.
 func (r *Reader) Reset(src []byte) {
 	const most = 64 // kept of each: clearing more costs more than making it
-	if cap(r.names) > most || cap(r.open) > most {
-		r.names, r.open = nil, nil
+	if r.open == nil || cap(r.names) > most || cap(r.open) > most {
+		r.names, r.open = make([][]byte, 0, 16), make([]frame, 0, 4) // enough for common documents
 	}
 	clear(r.open[:cap(r.open)])
 	clear(r.names[:cap(r.names)])
