@@ -3,6 +3,7 @@ package proof
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -62,9 +63,13 @@ func TestStop(t *testing.T) {
 
 	p, url = serve(t, dir)
 	ask(t, talk, 200, "POST", url+"/stopped/_refresh", "")
-	want := fmt.Sprintf(`{"count":%d,`, acknowledged.Load()+1)
-	if got := ask(t, talk, 200, "GET", url+"/stopped/_count", ""); !strings.HasPrefix(string(got), want) {
-		t.Errorf("after the stop: %s, not %s", got, want)
+	var count struct{ Count int64 }
+	if err := json.Unmarshal(ask(t, talk, 200, "GET", url+"/stopped/_count", ""), &count); err != nil {
+		t.Fatal(err)
+	}
+	least := acknowledged.Load() + 1 // each writer may have lost its last answer
+	if count.Count < least || count.Count > least+clients {
+		t.Errorf("after the stop: %d documents, %d were acknowledged", count.Count, least)
 	}
 	stop(t, p)
 }

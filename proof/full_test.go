@@ -1,0 +1,300 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// smallDisk mounts a file system of some MB in memory.
+func smallDisk(t *testing.T, megabytes int) string {
+	t.Helper()
+	dir := dataFolder(t)
+	if err := syscall.Mount("proof", dir, "tmpfs", 0, fmt.Sprintf("size=%dm", megabytes)); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("a small disk cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			_ = exec.Command("cp", "-a", dir, dir+"-disk").Run()
+			t.Logf("the disk's files are kept: %s", dir+"-disk")
+		}
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// eat fills a disk to the last byte, as another program may; the function that it
+// returns gives the space back.
+func eat(t *testing.T, dir string) (give func()) {
+	t.Helper()
+	name := filepath.Join(dir, "eaten")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for chunk := make([]byte, 1<<20); len(chunk) > 0; {
+		_, err := file.Write(chunk)
+		if errors.Is(err, syscall.ENOSPC) {
+			chunk = chunk[:len(chunk)/2]
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// shelf is an index of documents of which each acknowledged one is remembered.
+type shelf struct {
+	t    *testing.T
+	talk *Talk
+	url  string
+
+	mu    sync.Mutex
+	acked map[string]string
+	maybe map[string]string // no answer
+	next  int
+	told  sync.Once // of a wrong form of refusals
+}
+
+func newShelf(t *testing.T) *shelf {
+	return &shelf{t: t, talk: talk(t), acked: map[string]string{}, maybe: map[string]string{}}
+}
+
+// put writes one document of some KB; an error means that no answer came.
+func (s *shelf) put(kilobytes int) (Answer, error) {
+	s.mu.Lock()
+	s.next++
+	id := fmt.Sprintf("d%d", s.next)
+	s.mu.Unlock()
+	source := fmt.Sprintf(`{"id":%q,"filled":"%x"}`, id, noise(kilobytes<<9))
+	answer, err := s.talk.Do(context.Background(), "PUT", s.url+"/shelf/_doc/"+id, []byte(source))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		s.maybe[id] = source
+	case answer.Status == 201:
+		s.acked[id] = source
+	}
+	return answer, err
+}
+
+// noise are bytes that no disk makes fewer.
+func noise(n int) []byte {
+	bytes := make([]byte, n)
+	for i := range bytes {
+		bytes[i] = byte(rand.Uint32())
+	}
+	return bytes
+}
+
+// fill writes until a write is refused, and holds the refusal to its form.
+func (s *shelf) fill(kilobytes int) {
+	s.t.Helper()
+	for range 1 << 20 {
+		answer, err := s.put(kilobytes)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if answer.Status != 201 {
+			s.blocked(answer)
+			return
+		}
+	}
+	s.t.Fatal("the disk is never full")
+}
+
+// blocked holds an answer to what a full disk is told with.
+func (s *shelf) blocked(answer Answer) {
+	s.t.Helper()
+	var told struct {
+		Error  struct{ Type, Reason string }
+		Status int
+	}
+	err := json.Unmarshal(answer.Body, &told)
+	if err != nil || answer.Status != 429 || told.Error.Type != "cluster_block_exception" || !strings.Contains(told.Error.Reason, "disk") {
+		s.told.Do(func() { s.t.Errorf("a full disk is told as %s", answer) })
+	}
+	if answer.Header.Get("Retry-After") == "" {
+		s.told.Do(func() { s.t.Error("a full disk is told without Retry-After") })
+	}
+}
+
+// holds reads everything that was acknowledged.
+func (s *shelf) holds() {
+	s.t.Helper()
+	for id, source := range s.acked {
+		answer, err := s.talk.Do(s.t.Context(), "GET", s.url+"/shelf/_source/"+id, nil)
+		if err != nil || answer.Status != 200 || string(answer.Body) != source {
+			s.t.Fatalf("%s was acknowledged, and a get tells %.200s %v", id, answer, err)
+		}
+	}
+}
+
+// finds searches, which takes a refresh: on a full disk, too.
+func (s *shelf) finds() {
+	s.t.Helper()
+	ask(s.t, s.talk, 200, "POST", s.url+"/shelf/_refresh", "")
+	var told found
+	body := ask(s.t, s.talk, 200, "POST", s.url+"/shelf/_search", `{"size":0,"track_total_hits":true}`)
+	if err := json.Unmarshal(body, &told); err != nil {
+		s.t.Fatal(err)
+	}
+	if n := told.Hits.Total.Value; n < len(s.acked) || n > len(s.acked)+len(s.maybe) {
+		s.t.Errorf("%d documents are found, %d were acknowledged, %d got no answer", n, len(s.acked), len(s.maybe))
+	}
+}
+
+// recovers waits until writes are taken again.
+func (s *shelf) recovers() {
+	s.t.Helper()
+	var answer Answer
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		var err error
+		if answer, err = s.put(1); err != nil {
+			s.t.Fatal(err)
+		}
+		if answer.Status == 201 {
+			return
+		}
+		s.blocked(answer)
+	}
+	s.t.Fatalf("there is space, and writes are still refused: %s", answer)
+}
+
+// TestFullDisk fills the disk by writing: writes are refused while there is still
+// space for the rest, everything else goes on, and deleting an index frees it.
+func TestFullDisk(t *testing.T) {
+	disk := smallDisk(t, 128)
+	dir := filepath.Join(disk, "data")
+	p, url := serve(t, dir, "--memory", "64MiB")
+	s := newShelf(t)
+	s.url = url
+	ask(t, s.talk, 200, "PUT", url+"/shelf", `{"settings":{"number_of_replicas":0}}`)
+	ask(t, s.talk, 200, "PUT", url+"/spare", `{"settings":{"number_of_replicas":0}}`)
+	give := s.big("spare", 20)
+	s.fill(16)
+	s.holds()
+	s.finds()
+	p = s.restarts(p, dir)
+	s.holds()
+	s.finds()
+	give()
+	s.recovers()
+	s.fill(16)
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p, s.url = serve(t, dir, "--memory", "64MiB")
+	s.holds()
+	s.finds()
+	if answer, err := s.put(16); err != nil || answer.Status == 201 {
+		t.Errorf("the disk is as full as before the kill: %s %v", answer, err)
+	}
+	stop(t, p)
+}
+
+// big fills an index, and returns what deletes it.
+func (s *shelf) big(index string, megabytes int) (remove func()) {
+	s.t.Helper()
+	for i := range megabytes {
+		source := fmt.Sprintf(`{"x":"%x"}`, noise(1<<19))
+		ask(s.t, s.talk, 201, "PUT", fmt.Sprintf("%s/%s/_doc/%d", s.url, index, i), source)
+	}
+	return func() { ask(s.t, s.talk, 200, "DELETE", s.url+"/"+index, "") }
+}
+
+// restarts stops the server and starts it on the disk that is full.
+func (s *shelf) restarts(p *Process, dir string) *Process {
+	s.t.Helper()
+	stop(s.t, p)
+	p, s.url = serve(s.t, dir, "--memory", "64MiB")
+	return p
+}
+
+// TestEatenDisk: another program takes all space at once, while clients write. The
+// server goes on reading, survives a kill, and takes writes when the space is back,
+// without being started again.
+func TestEatenDisk(t *testing.T) {
+	disk := smallDisk(t, 128)
+	dir := filepath.Join(disk, "data")
+	p, url := serve(t, dir, "--memory", "64MiB")
+	s := newShelf(t)
+	s.url = url
+	ask(t, s.talk, 200, "PUT", url+"/shelf", `{"settings":{"number_of_replicas":0}}`)
+	for range 3 {
+		give := s.writeWhile(func() func() { return eat(t, disk) })
+		s.holds()
+		s.finds()
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		p, s.url = serve(t, dir, "--memory", "64MiB") // the disk is full
+		s.holds()
+		s.finds()
+		give()
+		s.recovers()
+		give = s.writeWhile(func() func() { return eat(t, disk) })
+		s.holds()
+		give()
+		s.recovers() // without a start
+		s.holds()
+		s.finds()
+	}
+	stop(t, p)
+	if strings.Contains(p.Stderr(), "panic") || strings.Contains(p.Stderr(), "goroutine ") {
+		t.Errorf("it said %s", p.Stderr())
+	}
+}
+
+// writeWhile has clients write while do is done, until each has been refused.
+func (s *shelf) writeWhile(do func() func()) func() {
+	s.t.Helper()
+	var writing sync.WaitGroup
+	underway := make(chan struct{}, clients)
+	for range clients {
+		writing.Go(func() {
+			for i := range 1 << 16 {
+				if i == 3 {
+					underway <- struct{}{}
+				}
+				answer, err := s.put(4)
+				if err != nil {
+					s.t.Error(err)
+					return
+				}
+				if answer.Status != 201 {
+					s.blocked(answer)
+					return
+				}
+			}
+			s.t.Error("the disk is never full")
+		})
+	}
+	for range clients {
+		<-underway
+	}
+	give := do()
+	writing.Wait()
+	return give
+}
