@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/token"
@@ -154,8 +156,8 @@ func (a *Alias) fields() map[string]field {
 			}
 			return nil
 		}},
-		"routing": {scalars, func(n *node) error {
-			a.IndexRouting, a.SearchRouting = n.text, n.text
+		"routing": {scalars, func(n *node) error { // what is told of one of them counts more, wherever it stands
+			a.IndexRouting, a.SearchRouting = cmp.Or(a.IndexRouting, n.text), cmp.Or(a.SearchRouting, n.text)
 			return nil
 		}},
 		"index_routing":  {scalars, into(&a.IndexRouting)},
@@ -179,7 +181,7 @@ func PutAliasActions(indices []string, alias string, body []byte) (AliasActions,
 	if n != nil {
 		fields := a.alias.fields()
 		fields["alias"] = field{texts, func(n *node) error { a.aliases = []string{n.text}; return nil }}
-		fields["index"] = field{texts, func(n *node) error { a.indices = []string{n.text}; return nil }}
+		fields["index"] = field{texts, func(n *node) error { a.indices = strings.Split(n.text, ","); return nil }}
 		for _, m := range n.members {
 			f, ok := fields[m.name]
 			if !ok || !slices.Contains(f.kinds, m.value.kind) {
@@ -190,7 +192,10 @@ func PutAliasActions(indices []string, alias string, body []byte) (AliasActions,
 			}
 		}
 	}
-	if len(a.aliases) == 0 || a.aliases[0] == "" {
+	switch {
+	case len(a.indices) == 0:
+		return nil, illegal("[indices] can't be empty")
+	case len(a.aliases) == 0 || a.aliases[0] == "":
 		return nil, illegal("[alias] can't be empty string")
 	}
 	return AliasActions{a}, nil
