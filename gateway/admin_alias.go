@@ -1,14 +1,12 @@
 package gateway
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
-	"github.com/reshelve/reshelve/exception"
 )
 
 var aliasRoutes = []route{
@@ -119,32 +117,15 @@ func aliasJSON(a catalog.Alias) object {
 	return o
 }
 
-// putAlias reads the index and the alias out of the path, or out of the body,
-// which wins.
+// putAlias takes the index and the alias out of the path, or out of the body, which
+// wins.
 func (c *call) putAlias() error {
 	body, err := c.content()
 	if err != nil {
 		return err
 	}
-	named := struct{ Index, Alias *string }{}
-	if len(body) > 0 && json.Unmarshal(body, &named) != nil {
-		named.Index, named.Alias = nil, nil // the store tells what is wrong with it
-	}
 	e := catalog.Expression{Names: splitList(c.name("index")), Options: changedOnes}
-	if named.Index != nil {
-		e.Names = splitList(*named.Index)
-	}
-	alias := c.name("name")
-	if named.Alias != nil {
-		alias = *named.Alias
-	}
-	if len(e.Names) == 0 {
-		return exception.New(exception.IllegalArgument, "[indices] can't be empty")
-	}
-	if alias == "" {
-		return exception.New(exception.IllegalArgument, "[alias] can't be empty string")
-	}
-	if err := c.s.store.PutAlias(c.ctx(), e, alias, body); err != nil {
+	if err := c.s.store.PutAlias(c.ctx(), e, c.name("name"), body); err != nil {
 		return err
 	}
 	return c.acknowledge()

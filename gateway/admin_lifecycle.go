@@ -77,7 +77,7 @@ func (c *call) closeIndices() error {
 
 // broadcast does something to the shards of the indices in the path, and tells
 // how many copies of them there should be and how many there are.
-func (c *call) broadcast(do func(context.Context, catalog.Expression) (int, error)) error {
+func (c *call) broadcast(primariesOnly bool, do func(context.Context, catalog.Expression) (int, error)) error {
 	e, err := c.expression("index", searched)
 	if err != nil {
 		return err
@@ -86,6 +86,9 @@ func (c *call) broadcast(do func(context.Context, catalog.Expression) (int, erro
 	if err != nil {
 		return err
 	}
+	if primariesOnly {
+		return c.answer(http.StatusOK, object{{"_shards", shardCounts(shards, shards)}})
+	}
 	found, err := c.s.store.Status(c.ctx(), e)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (c *call) broadcast(do func(context.Context, catalog.Expression) (int, erro
 	return c.answer(http.StatusOK, object{{"_shards", shardCounts(max(shards, healthOf(found).wanted()), shards)}})
 }
 
-func (c *call) refresh() error { return c.broadcast(c.s.store.Refresh) }
+func (c *call) refresh() error { return c.broadcast(false, c.s.store.Refresh) }
 
 func (c *call) flush() error {
 	force, err := c.boolean("force", false)
@@ -107,7 +110,7 @@ func (c *call) flush() error {
 	if force && !wait {
 		return exception.New(exception.ActionRequestValidation, "Validation Failed: 1: wait_if_ongoing must be true for a force flush;")
 	}
-	return c.broadcast(c.s.store.Flush)
+	return c.broadcast(false, c.s.store.Flush)
 }
 
 // forceMerge makes what was written durable, as the server's does. There are no
@@ -116,12 +119,16 @@ func (c *call) forceMerge() error {
 	if _, err := c.integer("max_num_segments", 32, -1); err != nil {
 		return err
 	}
-	for _, name := range []string{"only_expunge_deletes", "flush", "primary_only", "wait_for_completion"} {
+	for _, name := range []string{"only_expunge_deletes", "flush", "wait_for_completion"} {
 		if _, err := c.boolean(name, false); err != nil {
 			return err
 		}
 	}
-	return c.broadcast(c.s.store.Flush)
+	primariesOnly, err := c.boolean("primary_only", false)
+	if err != nil {
+		return err
+	}
+	return c.broadcast(primariesOnly, c.s.store.Flush)
 }
 
 // clearCache has no cache to clear.
@@ -131,7 +138,7 @@ func (c *call) clearCache() error {
 			return err
 		}
 	}
-	return c.broadcast(func(ctx context.Context, e catalog.Expression) (int, error) {
+	return c.broadcast(false, func(ctx context.Context, e catalog.Expression) (int, error) {
 		found, err := c.s.store.Status(ctx, e)
 		return healthOf(found).active, err
 	})

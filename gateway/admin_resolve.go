@@ -1,11 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
 )
 
 const shardsParams = expressionParams + "preference routing local"
@@ -94,6 +96,9 @@ func resolvedStreams(names []string, known catalog.Catalog) array {
 func (c *call) searchShards() error {
 	if _, err := c.boolean("local", false); err != nil {
 		return err
+	}
+	if body, err := c.content(); err != nil || len(body) > 0 && string(body) != "{}" {
+		return cmp.Or(err, error(exception.New(exception.IllegalArgument, "_search_shards takes no body: slices are not supported")))
 	}
 	options := openOnes
 	options.IgnoreUnavailable = true

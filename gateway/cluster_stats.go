@@ -50,7 +50,7 @@ func (c *call) clusterNodes() object {
 		{"count", count}, {"versions", []string{compatible}},
 		{"os", object{{"available_processors", runtime.NumCPU()}, {"allocated_processors", runtime.GOMAXPROCS(0)},
 			{"names", array{object{{"name", runtime.GOOS}, {"count", 1}}}}}},
-		{"plugins", array{}},
+		{"discovery_types", object{{"single-node", 1}}}, {"plugins", array{}},
 		{"network_types", object{{"transport_types", object{}}, {"http_types", object{{"reshelve", 1}}}}},
 	}
 }

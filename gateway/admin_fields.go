@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/mapping"
+)
+
+const capsParams = expressionParams + "fields include_unmapped"
+
+var fieldRoutes = []route{
+	{"GET POST", "/_field_caps", capsParams, (*call).fieldCaps},
+	{"GET POST", "/{index}/_field_caps", capsParams, (*call).fieldCaps},
+}
+
+// capability is what can be done with a field of one type, as its mappings say.
+type capability struct {
+	searchable, aggregatable bool
+}
+
+// ownCapabilities are the fields that every index has, by name: their types are
+// their names, but for one.
+var ownCapabilities = map[string]capability{
+	"_routing": {true, false}, "_ignored": {true, false}, "_seq_no": {true, true}, "_doc_count": {false, false},
+	"_nested_path": {true, false}, "_index": {true, true}, "_field_names": {true, false},
+	"_data_stream_timestamp": {false, false}, "_source": {false, false}, "_id": {true, true}, "_version": {false, false},
+}
+
+// capabilities of one field name: type → index → what can be done there.
+type capabilities map[string]map[string]capability
+
+func (c capabilities) add(kind, index string, can capability) {
+	if c[kind] == nil {
+		c[kind] = map[string]capability{}
+	}
+	c[kind][index] = can
+}
+
+func (c *call) fieldCaps() error {
+	body, err := c.content()
+	if err != nil {
+		return err
+	}
+	if text := strings.TrimSpace(string(body)); text != "" && text != "{}" {
+		return exception.New(exception.IllegalArgument, "_field_caps takes no body: index_filter is not supported")
+	}
+	unmapped, err := c.boolean("include_unmapped", false)
+	if err != nil {
+		return err
+	}
+	patterns := c.list("fields")
+	if len(patterns) == 0 {
+		return exception.New(exception.IllegalArgument, "specified fields can't be null or empty")
+	}
+	e, err := c.expression("index", openOnes)
+	if err != nil {
+		return err
+	}
+	indices, err := c.s.store.Resolve(c.ctx(), e)
+	if err != nil {
+		return err
+	}
+	found := map[string]capabilities{}
+	for _, index := range indices {
+		if m, ok := c.s.store.Mapping(index); ok {
+			addCapabilities(found, index, m, patterns)
+		}
+	}
+	fields := object{}
+	for _, name := range serverOrder(found, usualTable) {
+		if unmapped {
+			addUnmapped(found[name], indices)
+		}
+		fields.add(name, capabilitiesJSON(found[name]))
+	}
+	return c.answer(http.StatusOK, object{{"indices", append([]string{}, indices...)}, {"fields", fields}})
+}
+
+// addCapabilities adds the fields of an index that the patterns mean, and the
+// objects that they are in.
+func addCapabilities(found map[string]capabilities, index string, m *mapping.Mapping, patterns []string) {
+	add := func(name, kind string, can capability) {
+		if found[name] == nil {
+			found[name] = capabilities{}
+		}
+		found[name].add(kind, index, can)
+	}
+	for name, can := range ownCapabilities {
+		if matchesAny(patterns, name) {
+			kind := name
+			if name == "_doc_count" {
+				kind = "long"
+			}
+			add(name, kind, can)
+		}
+	}
+	for f := range m.All() {
+		if f.Path() == "" || f.IsObject() || !matchesAny(patterns, f.Path()) {
+			continue
+		}
+		stands := f
+		if target, ok := m.Field(f.Target()); f.Target() != "" && ok {
+			stands = target
+		}
+		add(f.Path(), stands.Type(), capability{stands.Indexed(), stands.DocValues()})
+		for path, dot := f.Path(), 0; ; {
+			if dot = strings.LastIndexByte(path, '.'); dot < 0 {
+				break
+			}
+			path = path[:dot]
+			if parent, ok := m.Field(path); ok && parent.IsObject() {
+				add(path, parent.Type(), capability{})
+			}
+		}
+	}
+}
+
+// addUnmapped adds the indices that do not know a field.
+func addUnmapped(of capabilities, indices []string) {
+	for _, index := range indices {
+		known := false
+		for _, here := range of {
+			_, ok := here[index]
+			known = known || ok
+		}
+		if !known {
+			of.add("unmapped", index, capability{})
+		}
+	}
+}
+
+// capabilitiesJSON shows what can be done with a field: in all its indices, unless
+// they are named.
+func capabilitiesJSON(of capabilities) object {
+	o := object{}
+	for _, kind := range serverOrder(of, usualTable) {
+		here := of[kind]
+		searchable, aggregatable := true, true
+		var notSearchable, notAggregatable []string
+		for _, index := range sortedNames(here) {
+			if !here[index].searchable {
+				notSearchable, searchable = append(notSearchable, index), false
+			}
+			if !here[index].aggregatable {
+				notAggregatable, aggregatable = append(notAggregatable, index), false
+			}
+		}
+		one := object{{"type", kind}, {"searchable", searchable}, {"aggregatable", aggregatable}}
+		if len(of) > 1 {
+			one.add("indices", sortedNames(here))
+		}
+		if len(notSearchable) > 0 && len(notSearchable) < len(here) {
+			one.add("non_searchable_indices", notSearchable)
+		}
+		if len(notAggregatable) > 0 && len(notAggregatable) < len(here) {
+			one.add("non_aggregatable_indices", notAggregatable)
+		}
+		o.add(kind, one)
+	}
+	return o
+}
