@@ -56,7 +56,7 @@ func (b *bulk) update(q *queue, it *item, op shard.Op) (_ shard.Op, send bool) {
 func (b *bulk) upsert(q *queue, it *item, op shard.Op) (_ shard.Op, send bool) {
 	change := it.write.Change
 	source := change.Upsert
-	if source == nil && change.DocAsUpsert {
+	if change.DocAsUpsert { // it counts more
 		source = change.Doc
 	}
 	if source == nil {
