@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -48,10 +49,15 @@ func noNumber(value string) *exception.Error {
 	return exception.New(exception.NumberFormat, "For input string: \"%s\"", value)
 }
 
-// integer is a whole number between two bounds.
-func integer(least, most int64) check {
+// integer is a whole number of 32 bits between two bounds.
+func integer(least, most int64) check { return whole(32, least, most) }
+
+// long is a whole number of 64 bits between two bounds.
+func long(least, most int64) check { return whole(64, least, most) }
+
+func whole(bits int, least, most int64) check {
 	return func(name, value string) *exception.Error {
-		n, err := strconv.ParseInt(value, 10, 32)
+		n, err := strconv.ParseInt(value, 10, bits)
 		switch {
 		case err != nil:
 			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(noNumber(value))
@@ -72,12 +78,23 @@ func float(least, most float64) check {
 		case err != nil:
 			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(noNumber(value))
 		case n < least:
-			return illegal("Failed to parse value [%s] for setting [%s] must be >= %.1f", value, name, least)
+			return illegal("Failed to parse value [%s] for setting [%s] must be >= %s", value, name, double(least))
 		case n > most:
-			return illegal("Failed to parse value [%s] for setting [%s] must be <= %.1f", value, name, most)
+			return illegal("Failed to parse value [%s] for setting [%s] must be <= %s", value, name, double(most))
 		}
 		return nil
 	}
+}
+
+// percent is a number from 0 to 100.
+func percent(name, value string) *exception.Error {
+	if err := float(0, math.MaxFloat64)(name, value); err != nil {
+		return err
+	}
+	if n, _ := strconv.ParseFloat(value, 64); n > 100 {
+		return illegal("forceMergeDeletesPctAllowed must be between 0.0 and 100.0 inclusive (got %s)", double(n))
+	}
+	return nil
 }
 
 // ratio is a boolean or a number from 0 to 1.
@@ -89,9 +106,34 @@ func ratio(_, value string) *exception.Error {
 	case err != nil:
 		return illegal("Expected a boolean or a value in the interval [0..1] but was: [%s]", value).CausedBy(noNumber(value))
 	case n < 0 || n > 1:
-		return illegal("NoCFSRatio must be in the interval [0..1] but was: [%s]", value)
+		return illegal("NoCFSRatio must be in the interval [0..1] but was: [%s]", double(n))
 	}
 	return nil
+}
+
+// double is a number as the server's language prints it.
+func double(f float64) string {
+	if size := math.Abs(f); size != 0 && (size < 1e-3 || size >= 1e7) {
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'E', -1, 64), "E")
+		if !strings.Contains(mantissa, ".") {
+			mantissa += ".0"
+		}
+		sign := strings.TrimRight(exponent[:1], "+")
+		return mantissa + "E" + sign + strings.TrimLeft(exponent[1:], "0")
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// booleanOrNumber is how much of a source is logged: all, nothing, or so many characters.
+func booleanOrNumber(name, value string) *exception.Error {
+	if _, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return nil
+	}
+	return boolean(name, value)
 }
 
 // span is a time value, at least as long as least; "" bounds nothing.

@@ -135,7 +135,12 @@ func (all edits) check() *exception.Error {
 		s, ok := find(e.name)
 		switch {
 		case removed[e.name] != "" && !e.reset:
+			if err := boolean(e.name, printed(e.value)); err != nil {
+				return err
+			}
 			return illegal("%s", removed[e.name])
+		case required[e.name] != "" && !slices.ContainsFunc(all, func(other edit) bool { return other.name == required[e.name] }):
+			return illegal("missing required setting [%s] for setting [%s]", required[e.name], e.name)
 		case !ok && removed[e.name] == "":
 			return unknownSetting(e.name)
 		case e.reset || !ok:

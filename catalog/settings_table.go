@@ -41,19 +41,19 @@ var known = []setting{
 	{"highlight.max_analyzed_offset", dynamic, "1000000", integer(1, math.MaxInt32)},
 	{"indexing.slowlog.level", dynamic, "TRACE", anyCase("No enum constant org.opensearch.common.logging.SlowLogLevel.%s", "TRACE", "DEBUG", "INFO", "WARN")},
 	{"indexing.slowlog.reformat", dynamic, "true", boolean},
-	{"indexing.slowlog.source", dynamic, "1000", anything},
+	{"indexing.slowlog.source", dynamic, "1000", booleanOrNumber},
 	{"indexing.slowlog.threshold.index.debug", dynamic, "-1", span("")},
 	{"indexing.slowlog.threshold.index.info", dynamic, "-1", span("")},
 	{"indexing.slowlog.threshold.index.trace", dynamic, "-1", span("")},
 	{"indexing.slowlog.threshold.index.warn", dynamic, "-1", span("")},
 	{"load_fixed_bitset_filters_eagerly", static, "true", boolean},
 	{"mapping.coerce", static, "false", boolean},
-	{"mapping.depth.limit", dynamic, "20", integer(1, math.MaxInt32)},
-	{"mapping.field_name_length.limit", dynamic, "2147483647", integer(1, math.MaxInt32)},
+	{"mapping.depth.limit", dynamic, "20", long(1, math.MaxInt32)},
+	{"mapping.field_name_length.limit", dynamic, "2147483647", long(1, math.MaxInt32)},
 	{"mapping.ignore_malformed", static, "false", boolean},
-	{"mapping.nested_fields.limit", dynamic, "50", integer(0, math.MaxInt32)},
-	{"mapping.nested_objects.limit", dynamic, "10000", integer(0, math.MaxInt32)},
-	{"mapping.total_fields.limit", dynamic, "1000", integer(0, math.MaxInt32)},
+	{"mapping.nested_fields.limit", dynamic, "50", long(0, math.MaxInt64)},
+	{"mapping.nested_objects.limit", dynamic, "10000", long(0, math.MaxInt64)},
+	{"mapping.total_fields.limit", dynamic, "1000", long(0, math.MaxInt64)},
 	{"max_adjacency_matrix_filters", dynamic, "100", integer(2, math.MaxInt32)},
 	{"max_docvalue_fields_search", dynamic, "100", integer(0, math.MaxInt32)},
 	{"max_inner_result_window", dynamic, "100", integer(1, math.MaxInt32)},
@@ -75,7 +75,7 @@ var known = []setting{
 	{"merge.log_byte_size_policy.no_cfs_ratio", dynamic, "0.1", ratio},
 	{"merge.policy", static, "default", oneOf("The setting has unsupported policy specified: %[2]s. Please use one of: tiered, log_byte_size, default", "tiered", "log_byte_size", "default")},
 	{"merge.policy.deletes_pct_allowed", dynamic, "20.0", float(5.0, 50.0)},
-	{"merge.policy.expunge_deletes_allowed", dynamic, "10.0", float(0.0, 100)},
+	{"merge.policy.expunge_deletes_allowed", dynamic, "10.0", percent},
 	{"merge.policy.floor_segment", dynamic, "2097152b", size("")},
 	{"merge.policy.max_merge_at_once", dynamic, "10", integer(2, math.MaxInt32)},
 	{"merge.policy.max_merged_segment", dynamic, "5368709120b", size("")},
@@ -129,7 +129,7 @@ var known = []setting{
 	{"search.throttled", private, "false", boolean},
 	{"shard.check_on_startup", static, "false", oneOf("unknown value for [%s] must be one of [true, false, checksum] but was: %s", "true", "false", "checksum")},
 	{"soft_deletes.enabled", final, "true", boolean},
-	{"soft_deletes.retention.operations", dynamic, "0", integer(0, math.MaxInt32)},
+	{"soft_deletes.retention.operations", dynamic, "0", long(0, math.MaxInt64)},
 	{"soft_deletes.retention_lease.period", dynamic, "12h", span("0ms")},
 	{"sort.field", final, "[]", anything},
 	{"sort.missing", final, "[]", anything},
@@ -171,6 +171,9 @@ var removed = map[string]string{
 	"index.mapper.dynamic":             "Setting index.mapper.dynamic was removed after version 6.0.0",
 	"index.optimize_auto_generated_id": "Setting [index.optimize_auto_generated_id] was removed in version 7.0.0",
 }
+
+// required are settings that need another one beside them.
+var required = map[string]string{"index.codec.compression_level": "index.codec"}
 
 // unsupported are settings that the server knows and whose meaning would be lost
 // here, with the only value that is taken; "" takes none.
