@@ -23,6 +23,9 @@ func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (addit
 	if w.conflict != nil {
 		return nil, w.conflict.tell(w.lowest)
 	}
+	if w.additions == nil && w.immense != nil {
+		return nil, w.immense
+	}
 	if w.additions == nil {
 		return nil, nil
 	}
@@ -53,7 +56,8 @@ type walk struct {
 	lowest    string // path of the additions, by name
 	atLowest  int    // how many of them have it
 	conflict  *conflict
-	deep      error // an addition below the limit of depth
+	deep      error            // an addition below the limit of depth
+	immense   *exception.Error // a text that is too long to be a term
 
 	preview *string // what a reader says of a value that it refuses; nil: all of it
 	scratch []byte  // for readers of values

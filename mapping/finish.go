@@ -49,6 +49,9 @@ func finishNull(f *Field) (err error) {
 	case literal:
 		f.hasNull = true
 		f.null, err = readLoose(f, number(v))
+		if f.kind.name == "half_float" {
+			f.null.Float = half(float32(f.null.Float))
+		}
 	case string: // of ip
 		f.null, f.hasNull = parseNullIP(v) // one that is none is ignored, as the server does
 	}

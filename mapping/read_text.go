@@ -40,6 +40,9 @@ func readKeyword(w *walk, f *Field, t token) error {
 	if len(t.text) > f.ignoreAbove && units(string(t.text)) > f.ignoreAbove {
 		return nil
 	}
+	if len(t.text) > longestTerm && w.immense == nil {
+		w.immense = immense(f, t.text)
+	}
 	w.emit(f, Value{Kind: Text, Bytes: t.text})
 	return nil
 }

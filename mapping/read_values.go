@@ -10,6 +10,9 @@ import (
 
 // malformed reports whether a value that f cannot take is passed over.
 func (w *walk) malformed(f *Field, t token) bool {
+	if f.kind.name == "unsigned_long" && t.kind != json.String {
+		return false // the server reads these numbers too late to pass over them
+	}
 	return t.kind.IsScalar() && f.ignoreMalformed.or(w.limits.IgnoreMalformed)
 }
 
@@ -47,10 +50,10 @@ func readDate(w *walk, f *Field, t token) error {
 // readBinary reads bytes in base 64. Where they are neither stored nor kept as
 // doc values they are not even looked at.
 func readBinary(w *walk, f *Field, t token) error {
-	switch {
-	case !t.kind.IsScalar():
+	switch unseen := !f.flag("store") && !f.DocValues(); {
+	case unseen && !t.kind.IsScalar():
 		return exception.New(exception.IllegalArgument, "Malformed content, found extra data after parsing: END_OBJECT")
-	case !f.flag("store") && !f.DocValues() || t.kind == json.Null:
+	case unseen, t.kind == json.Null:
 		return nil
 	}
 	v, err := binaryValue(w.scratch[:0], t, w.here())
@@ -163,11 +166,14 @@ func readRange(w *walk, f *Field, t token) error {
 	}
 	field := rangeField{kind: f.kind.name, path: f.path, name: f.name, coerce: f.coerce.or(w.limits.Coerce), format: f.format}
 	v, err := w.ranges.value(&field, t, w.here())
-	if err == nil {
+	noEnd := err != nil && (err.Type == exception.NumberFormat || err.Type == exception.IllegalArgument) && !w.ranges.unordered
+	switch {
+	case err == nil:
 		w.emit(f, v)
 		return nil
-	}
-	if t.kind == json.Object {
+	case noEnd && f.ignoreMalformed.or(w.limits.IgnoreMalformed):
+		return nil
+	case t.kind == json.Object:
 		w.preview = w.ranges.refused()
 	}
 	return err
@@ -178,10 +184,13 @@ func readRange(w *walk, f *Field, t token) error {
 func (r *rangeReader) refused() *string {
 	text := "null" // behind the object
 	if r.tokens.Depth() > 0 {
-		text = string(r.tokens.Text())
+		text = javaText(token{r.kind, r.tokens.Text()}.tree())
 	}
+	kind := r.kind
 	if r.unknown {
-		kind, _ := r.tokens.Next()
+		kind, _ = r.tokens.Next()
+	}
+	if r.unknown || r.tokens.Depth() > 1 {
 		whole, _ := r.tokens.Whole(kind)
 		text = javaText(token{kind, whole}.tree())
 	}

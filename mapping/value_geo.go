@@ -55,8 +55,13 @@ func (r *pointReader) values(f *pointField, t token, p place) ([]Value, *excepti
 		return r.points, err
 	}
 	for r.kind != json.ArrayEnd {
-		if err := r.point(r.tokens.Text()); err != nil {
+		scalar := r.kind.IsScalar()
+		err := r.point(r.tokens.Text())
+		if err != nil && !(scalar && f.ignoreMalformed) {
 			return nil, err
+		}
+		if err != nil {
+			r.points = r.points[:0] // the server begins again behind it
 		}
 		if err := r.next(); err != nil {
 			return nil, err

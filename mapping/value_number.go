@@ -245,6 +245,9 @@ func realValue(kind string, t token, coerce bool, p place) (Value, *exception.Er
 	default:
 		return Value{}, p.refuse(exception.JSONParse, "Current token (%s) not numeric, can not use numeric value accessors", kindName(t.kind))
 	}
+	if t.kind == json.Integer && f == 0 {
+		f = 0 // -0 is a whole number
+	}
 	if bits == 32 {
 		f = float64(float32(f))
 	}

@@ -26,6 +26,9 @@ type rangeReader struct {
 	bytes  [32]byte
 	// unknown: the last value was refused for a key that no range has
 	unknown bool
+	// unordered: the ends were numbers, but the wrong way round
+	unordered bool
+	kind      json.Kind // of the last end
 }
 
 // value reads an object with some of gt, gte, lt and lte, of which the last of
@@ -43,7 +46,7 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 		return Value{}, exception.New(exception.MapperParsing, "error parsing field [%s], expected an object but got %s", f.path, f.name)
 	}
 	v := unbounded(f.kind)
-	r.unknown = false
+	r.unknown, r.unordered = false, false
 	r.ends = [2]address{}
 	for i := range r.ends[1] {
 		r.ends[1][i] = 255
@@ -67,7 +70,9 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 	if f.kind == "ip_range" {
 		return r.addresses()
 	}
-	return v, v.ordered(f.kind)
+	err := v.ordered(f.kind)
+	r.unordered = err != nil
+	return v, err
 }
 
 func (r *rangeReader) next(p place) (json.Kind, *exception.Error) {
@@ -98,7 +103,7 @@ func (r *rangeReader) bound(f *rangeField, v *Value, p place) *exception.Error {
 		return exception.New(exception.MapperParsing, "error parsing field [%s], with unknown parameter [%s]", f.path, r.tokens.Text())
 	}
 	kind, err := r.next(p)
-	if err != nil || kind == json.Null {
+	if r.kind = kind; err != nil || kind == json.Null {
 		return err
 	}
 	t, at := token{kind, r.tokens.Text()}, p.at(r.tokens.Offset())
@@ -211,7 +216,7 @@ func (v *Value) ordered(kind string) *exception.Error {
 
 // addresses is the value between the ends.
 func (r *rangeReader) addresses() (Value, *exception.Error) {
-	if bytes.Compare(r.ends[0][:], r.ends[1][:]) > 0 {
+	if r.unordered = bytes.Compare(r.ends[0][:], r.ends[1][:]) > 0; r.unordered {
 		return Value{}, exception.New(exception.IllegalArgument, "min value cannot be greater than max value for InetAddressRange field")
 	}
 	copy(r.bytes[:16], r.ends[0][:])
