@@ -131,7 +131,10 @@ var (
 	ids     = rapid.SampledFrom([]string{"1", "2", "é", "a%2Fb", "+", "%20", "x%22y"})
 	texts   = rapid.SampledFrom([]string{"1", "2", "é", "a/b", "+", " ", `x\"y`})
 	sources = rapid.SampledFrom([]string{`{}`, `{"a":1}`, `{"a":2,"b":{"c":[1,2]}}`, `{"s":"x"}`, `{"s":"y","b":{"d":null}}`, `{"a":"no number"}`,
-		`[1]`, `{"a":`, `{"a":1.5}`, ` {"a" : 3} `, `{"a":1,"a":2}`, `{"k.l":1}`, `{"b":{}}`, `{"s":["x","y"]}`})
+		`[1]`, `{"a":`, `{"a":1.5}`, ` {"a" : 3} `, `{"a":1,"a":2}`, `{"k.l":1}`, `{"b":{}}`, `{"s":["x","y"]}`, `{"d":"2026-01-02"}`,
+		`{"d":"no date"}`, `{"t":true}`, `{"t":"x"}`, `{"b":1}`, `{"a":null,"s":null}`, `{"a":99999999999999999999}`, `{"s":{"x":1}}`, `{"":1}`, `{"a":"7"}`})
+	metadata = rapid.SampledFrom([]string{"", "", "", "", "", `,"version":3,"version_type":"external"`, `,"version":"2","version_type":"external_gte"`,
+		`,"if_seq_no":1,"if_primary_term":1`, `,"op_type":"create"`, `,"require_alias":true`, `,"retry_on_conflict":2`, `,"_source":"a"`, `,"version":1`, `,"zz":1`})
 	numbers = rapid.SampledFrom([]string{"0", "1", "2", "3", "5", "-1", "x", ""})
 )
 
@@ -214,13 +217,13 @@ func drawBulk(t *rapid.T, index string) string {
 		id := texts.Draw(t, "id")
 		switch rapid.IntRange(0, 4).Draw(t, "operation") {
 		case 0:
-			fmt.Fprintf(&out, "{\"index\":{\"_id\":\"%s\"}}\n%s\n", id, sources.Draw(t, "source"))
+			fmt.Fprintf(&out, "{\"index\":{\"_id\":\"%s\"%s}}\n%s\n", id, metadata.Draw(t, "metadata"), sources.Draw(t, "source"))
 		case 1:
 			fmt.Fprintf(&out, "{\"create\":{\"_index\":\"%s\",\"_id\":\"%s\"}}\n%s\n", index, id, sources.Draw(t, "source"))
 		case 2:
-			fmt.Fprintf(&out, "{\"delete\":{\"_id\":\"%s\"}}\n", id)
+			fmt.Fprintf(&out, "{\"delete\":{\"_id\":\"%s\"%s}}\n", id, metadata.Draw(t, "metadata"))
 		case 3:
-			fmt.Fprintf(&out, "{\"update\":{\"_id\":\"%s\"}}\n%s\n", id, drawUpdate(t))
+			fmt.Fprintf(&out, "{\"update\":{\"_id\":\"%s\"%s}}\n%s\n", id, metadata.Draw(t, "metadata"), drawUpdate(t))
 		case 4:
 			fmt.Fprintf(&out, "{\"index\":{}}\n%s\n", sources.Draw(t, "source"))
 		}
