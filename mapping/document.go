@@ -53,6 +53,7 @@ type walk struct {
 	stamps int    // values of the data stream's timestamp
 
 	additions *Field // the root of what dynamic mapping adds; nil: nothing
+	known     *Field // the root that they will be merged into
 	lowest    string // path of the additions, by name
 	atLowest  int    // how many of them have it
 	conflict  *conflict
@@ -257,7 +258,10 @@ func (w *walk) unreadable(f *Field, t token, err error) error {
 		return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s]", f.path, f.kind.name).CausedBy(exception.From(err))
 	}
 	preview := javaText(t.tree())
-	if w.preview != nil {
+	switch {
+	case w.preview == &noPreview:
+		return w.unquoted(f, err)
+	case w.preview != nil:
 		preview = *w.preview
 	}
 	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Preview of field's value: '%s'",
@@ -274,6 +278,11 @@ func (w *walk) unfinished(f *Field, kind json.Kind, malformed error) error {
 	if err == nil {
 		return malformed
 	}
+	return w.unquoted(f, err)
+}
+
+// unquoted is unreadable without the value.
+func (w *walk) unquoted(f *Field, err error) error {
 	return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s] in document with id '%s'. Could not parse field value preview,",
 		f.path, f.kind.name, w.id).CausedBy(exception.From(err))
 }

@@ -422,7 +422,7 @@ func isDouble(text string) bool {
 func (w *walk) add(parent, f *Field) {
 	w.sink = nil
 	if w.additions == nil {
-		w.additions = newObject("", "")
+		w.additions, w.known = newObject("", ""), w.m.root.withoutRedundantIncludes(true)
 	}
 	if w.lowest == "" || less(f.path, w.lowest) {
 		w.lowest, w.atLowest = f.path, 0
@@ -430,7 +430,7 @@ func (w *walk) add(parent, f *Field) {
 	if f.path == w.lowest {
 		w.atLowest++
 	}
-	to, known := w.additions, w.m.root
+	to, known := w.additions, w.known
 	if parent.path != "" {
 		for part := range strings.SplitSeq(parent.path, ".") {
 			if known != nil {
@@ -518,9 +518,9 @@ func (w *walk) own(name string, kind json.Kind) (known bool, err error) {
 	return true, w.unreadable(&Field{path: name, kind: &fieldType{name: name}}, t, err)
 }
 
-// shell is an object without children and rules, to hold additions.
+// shell is an object without children, to hold additions.
 func (f *Field) shell() *Field {
 	shell := newObject(f.name, f.path)
-	shell.kind, shell.includeInParent, shell.includeInRoot = f.kind, f.includeInParent, f.includeInRoot
+	shell.kind, shell.includeInParent, shell.includeInRoot, shell.disabled = f.kind, f.includeInParent, f.includeInRoot, f.disabled
 	return shell
 }

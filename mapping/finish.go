@@ -75,8 +75,12 @@ func finishScaled(f *Field) error {
 }
 
 func finishDate(f *Field) (err error) {
-	if f.format, err = parseFormat(f); err != nil {
-		return err
+	if f.format, err = date.ParseFormat(f.Text("format")); err != nil {
+		return noFormat(f, err)
+	}
+	if _, err := date.ParseFormat(f.Text("print_format")); err != nil {
+		cause := exception.From(err)
+		return noFormat(f, exception.New(exception.IllegalArgument, "Invalid print format: %s", cause.Reason).CausedBy(cause))
 	}
 	if text, ok := f.nullParam().(string); ok {
 		f.null, err = parseNullDate(f, text)
@@ -85,18 +89,14 @@ func finishDate(f *Field) (err error) {
 	return nil
 }
 
-func parseFormat(f *Field) (*date.Format, error) {
-	format, err := date.ParseFormat(f.param(f.kind.index("format")).(string))
-	if err != nil {
-		cause := exception.From(err)
-		return nil, exception.New(exception.IllegalArgument, "Error parsing [format] on field [%s]: %s", f.name, cause.Reason).CausedBy(cause)
-	}
-	return format, nil
+func noFormat(f *Field, err error) error {
+	cause := exception.From(err)
+	return exception.New(exception.IllegalArgument, "Error parsing [format] on field [%s]: %s", f.name, cause.Reason).CausedBy(cause)
 }
 
 func finishRange(f *Field) (err error) {
 	if f.kind.name == "date_range" {
-		f.format, err = parseFormat(f)
+		f.format, err = date.ParseFormat(f.Text("format"))
 		return err
 	}
 	if f.params[f.kind.index("format")] != nil {

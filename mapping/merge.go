@@ -46,7 +46,7 @@ func (m *Mapping) MergeTemplate(update []byte, l Limits) (*Mapping, error) {
 func (m *Mapping) merge(from *Mapping, l *Limits, template bool) (*Mapping, error) {
 	merged := *m
 	var err error
-	if merged.root, err = mergeObject(m.root, from.root, template); err != nil {
+	if merged.root, err = mergeObject(m.root.withoutRedundantIncludes(true), from.root, template); err != nil {
 		return nil, err
 	}
 	if merged.own, err = mergeOwn(m, from, template); err != nil {

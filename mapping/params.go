@@ -235,8 +235,11 @@ func readLocale(_ *reading, _ *Field, _ string, v any) (any, error) {
 	}
 	if parts := strings.Split(text, separator); len(parts) > 3 {
 		return nil, exception.New(exception.IllegalArgument, "Locales can have at most 3 parts but got %d: [%s]", len(parts), strings.Join(parts, ", "))
+	} else if len(parts) > 1 {
+		parts[0], parts[1] = strings.ToLower(parts[0]), strings.ToUpper(parts[1])
+		return strings.Join(parts, "_"), nil
 	}
-	return text, nil
+	return strings.ToLower(text), nil
 }
 
 func readFrequencies(_ *reading, f *Field, name string, v any) (any, error) {

@@ -68,7 +68,7 @@ func (r *reading) mapping(tree *object) (*Mapping, error) {
 		}
 		m.own = append(m.own, f)
 	}
-	if v, ok := tree.take("_meta"); ok {
+	if v, ok := tree.take("_meta"); ok && v != nil {
 		if m.meta, err = asObject(v); err != nil {
 			return nil, err
 		}

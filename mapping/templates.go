@@ -99,6 +99,9 @@ func readTemplate(name string, rules *object) (*template, error) {
 	case t.guess != "" && t.guess != "*" && !set(guesses...)[t.guess]:
 		return nil, exception.New(exception.IllegalArgument, "No field type matched on [%s], possible values are [%s]", t.guess, strings.Join(guesses, ", "))
 	}
+	if v, told := t.mapping.at["type"]; told && v == nil {
+		return nil, exception.New(exception.NullPointer, `Cannot invoke "Object.toString()" because the return value of "java.util.Map.get(Object)" is null`)
+	}
 	t.mapping = sorted(t.mapping)
 	if kind == "regex" {
 		t.regex = true

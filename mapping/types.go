@@ -166,7 +166,8 @@ func dateLike(name string) *fieldType {
 func ranged(name string) *fieldType {
 	format, locale := formatParam, localeParam
 	if name != "date_range" {
-		format.hidden, locale.hidden = true, true
+		format.hidden, locale.hidden = true, true // and so a merge cannot tell them
+		format.update, locale.update = changes, changes
 	}
 	return &fieldType{name: name, multiAt: 9, final: finishRange, read: readRange, params: []param{
 		indexParam, docValues, storeParam, coerceParam, format, locale, boostParam, metaParam, malformedParam,

@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
@@ -113,16 +115,48 @@ func (c *checking) copyTo(path, scope string) error {
 // the innermost nested object on the way.
 func (c *checking) find(path string) (f *Field, multi bool, scope string) {
 	f = c.mapping.root
-	for part := range strings.SplitSeq(path, ".") {
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
 		if f.kind == nestedType {
 			scope = f.path
 		}
-		multi = f.children == nil
+		multi = f.children == nil && i == len(parts)-1 // whether it is there or not
 		if f = f.below(part); f == nil {
-			return nil, false, scope
+			return nil, multi, scope
 		}
 	}
 	return f, multi, scope
+}
+
+// withoutRedundantIncludes is the object where nested objects that are included
+// in the root by way of their parents are not included in it directly too. The
+// server works this out after it has rendered a mapping: a mapping shows it when
+// it is merged the next time.
+func (f *Field) withoutRedundantIncludes(included bool) *Field {
+	changed := f
+	for _, child := range f.order {
+		if !child.IsObject() {
+			continue
+		}
+		byParent := included && child.includeInParent
+		fixed := child.withoutRedundantIncludes(byParent || child.includeInRoot)
+		if byParent && child.includeInRoot {
+			if fixed == child {
+				c := *child
+				fixed = &c
+			}
+			fixed.includeInRoot = false
+		}
+		if fixed != child {
+			if changed == f {
+				c := *f
+				c.children, c.order = maps.Clone(f.children), slices.Clone(f.order)
+				changed = &c
+			}
+			changed.put(fixed)
+		}
+	}
+	return changed
 }
 
 func (c *checking) alias(f *Field, scope string) error {
