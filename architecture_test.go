@@ -150,7 +150,8 @@ func TestImportsGoDown(t *testing.T) {
 // TestAdaptersAreWiredInOnePlace: only cmd/reshelve may import an adapter, and a
 // face only what is below it through control.
 func TestAdaptersAreWiredInOnePlace(t *testing.T) {
-	faces := map[string][]string{"cli": {"control", "document", "fault"}}
+	faces := map[string][]string{"cli": {"control", "document", "fault"}, "gateway": {"catalog", "control", "date", "document",
+		"exception", "fault", "mapping", "placement", "query", "routing", "token", "xcontent"}}
 	rooms := readMap(t)
 	for name, src := range readSources(t) {
 		for path, file := range src.files {

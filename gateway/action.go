@@ -73,7 +73,7 @@ func (b *bulk) action(r *token.Reader, line []byte) (a action, err error) {
 	return a, err
 }
 
-// metadataKeys are the keys of an action line.
+// The keys of an action line.
 const (
 	keyIndex = iota
 	keyID
@@ -148,14 +148,8 @@ func (b *bulk) metadata(r *token.Reader, a *action) error {
 		if a.operation == document.Index && string(text) == "create" {
 			a.operation = document.Create
 		}
-	case keyVersion:
-		a.guard.version, err = parseLong(text)
-	case keyVersionType:
-		a.guard.kind, err = parseVersionType(text)
-	case keySeqNo:
-		a.guard.seqNo, err = parseLong(text)
-	case keyTerm:
-		a.guard.term, err = parseLong(text)
+	case keyVersion, keyVersionType, keySeqNo, keyTerm:
+		err = a.guard.read(key, text)
 	case keyRetries:
 		var n int64
 		if n, err = parseLong(text); err == nil {
@@ -170,6 +164,21 @@ func (b *bulk) metadata(r *token.Reader, a *action) error {
 		a.requireAlias, err = parseBoolean(string(text))
 	default:
 		err = exception.New(exception.IllegalArgument, "Action/metadata line [%d] contains an unknown parameter [%s]", b.line, name)
+	}
+	return err
+}
+
+// read reads one key of an action line about versions.
+func (g *guard) read(key int, text []byte) (err error) {
+	switch key {
+	case keyVersion:
+		g.version, err = parseLong(text)
+	case keyVersionType:
+		g.kind, err = parseVersionType(text)
+	case keySeqNo:
+		g.seqNo, err = parseLong(text)
+	case keyTerm:
+		g.term, err = parseLong(text)
 	}
 	return err
 }

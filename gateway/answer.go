@@ -54,9 +54,9 @@ func (c *call) json(status int, body []byte) error {
 }
 
 // plain answers with text.
-func (c *call) plain(status int, text []byte) error {
+func (c *call) plain(text []byte) error {
 	c.out = append(c.out[:0], text...)
-	return c.deliver(status, "text/plain; charset=UTF-8")
+	return c.deliver(http.StatusOK, "text/plain; charset=UTF-8")
 }
 
 // send answers with what has been appended to c.out, one compact JSON value, in

@@ -40,7 +40,7 @@ var catPages = []string{
 
 // catList names the pages, after the sign that the server puts there.
 func (c *call) catList() error {
-	return c.plain(http.StatusOK, []byte("=^.^=\n"+strings.Join(catPages, "\n")+"\n"))
+	return c.plain([]byte("=^.^=\n"+strings.Join(catPages, "\n")+"\n"))
 }
 
 // tableView reads what the client asks of a table.
@@ -78,7 +78,7 @@ func (c *call) show(columns []column, rows func() ([][]any, error)) error {
 		return err
 	}
 	if help {
-		return c.plain(http.StatusOK, t.appendHelp(nil))
+		return c.plain(t.appendHelp(nil))
 	}
 	v, err := c.tableView()
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *call) show(columns []column, rows func() ([][]any, error)) error {
 	if c.wantsJSON() {
 		return c.answer(http.StatusOK, t.rowsJSON(v))
 	}
-	return c.plain(http.StatusOK, t.appendText(nil, v))
+	return c.plain(t.appendText(nil, v))
 }
 
 // empty is the page of a table that never has rows here.

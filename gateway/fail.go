@@ -22,7 +22,7 @@ func (c *call) fail(e *exception.Error) {
 	out = append(out, `},"status":`...)
 	c.out = append(strconv.AppendInt(out, int64(status), 10), '}')
 	c.look.filter = nil // errors are told whole
-	c.send(status)
+	_ = c.send(status)  // answers; there is no error to it
 }
 
 // plainError answers with an error that is a mere text, with or without its status.

@@ -44,7 +44,7 @@ func (c *call) read() (r document.Read, err error) {
 			return r, err
 		}
 	}
-	if err := readable(version, r.VersionType).err(); err != nil {
+	if err := checkVersion(version, r.VersionType).err(); err != nil {
 		return r, err
 	}
 	if version != anyVersion {
@@ -53,8 +53,8 @@ func (c *call) read() (r document.Read, err error) {
 	return r, c.storedFields()
 }
 
-// readable finds what is wrong with a version that a read asks for.
-func readable(version int64, kind document.VersionType) (wrong problems) {
+// checkVersion finds what is wrong with a version that a read asks for.
+func checkVersion(version int64, kind document.VersionType) (wrong problems) {
 	if internal := kind == document.Internal; version != anyVersion && (version < 0 || internal && version == 0) {
 		wrong.illegalVersion(version, kind)
 	}

@@ -132,7 +132,7 @@ func (c *call) locate() (*endpoint, error) {
 	}
 	c.w.Header().Set("Allow", n.allowed)
 	if c.r.Method == http.MethodOptions {
-		return nil, c.plain(http.StatusOK, nil)
+		return nil, c.plain(nil)
 	}
 	return nil, c.plainError(http.StatusMethodNotAllowed, true,
 		"Incorrect HTTP method for uri ["+c.uri()+"] and method ["+c.r.Method+"], allowed: ["+strings.ReplaceAll(n.allowed, ",", ", ")+"]")

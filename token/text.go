@@ -28,29 +28,11 @@ func (r *Reader) number() (Kind, error) {
 	for isDigit(r.at(p)) {
 		p++
 	}
-	if r.at(p) == '.' {
+	if c := r.at(p); c == '.' || c == 'e' || c == 'E' {
 		kind = Float
-		p++
-		if !isDigit(r.at(p)) {
-			r.pos = p
-			return 0, r.unexpectedIn("numeric value: Decimal point not followed by a digit")
-		}
-		for isDigit(r.at(p)) {
-			p++
-		}
-	}
-	if c := r.at(p); c == 'e' || c == 'E' {
-		kind = Float
-		p++
-		if c := r.at(p); c == '+' || c == '-' {
-			p++
-		}
-		if !isDigit(r.at(p)) {
-			r.pos = p
-			return 0, r.unexpectedIn("numeric value: Exponent indicator not followed by a digit")
-		}
-		for isDigit(r.at(p)) {
-			p++
+		var err error
+		if p, err = r.real(p); err != nil {
+			return 0, err
 		}
 	}
 	r.pos = p
@@ -63,6 +45,34 @@ func (r *Reader) number() (Kind, error) {
 	}
 	r.want = r.after()
 	return kind, nil
+}
+
+// real passes the fraction and the exponent that begin at p, and returns their end.
+func (r *Reader) real(p int) (int, error) {
+	if r.at(p) == '.' {
+		if p++; !isDigit(r.at(p)) {
+			r.pos = p
+			return 0, r.unexpectedIn("numeric value: Decimal point not followed by a digit")
+		}
+		for isDigit(r.at(p)) {
+			p++
+		}
+	}
+	if c := r.at(p); c != 'e' && c != 'E' {
+		return p, nil
+	}
+	p++
+	if c := r.at(p); c == '+' || c == '-' {
+		p++
+	}
+	if !isDigit(r.at(p)) {
+		r.pos = p
+		return 0, r.unexpectedIn("numeric value: Exponent indicator not followed by a digit")
+	}
+	for isDigit(r.at(p)) {
+		p++
+	}
+	return p, nil
 }
 
 // at is the byte at p, 0 beyond the end.
