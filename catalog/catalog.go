@@ -12,7 +12,7 @@ type Catalog struct {
 	Cluster    string                       `json:"cluster"` // UUID of the store, for clients
 	NextIndex  uint32                       `json:"nextIndex"`
 	Indices    map[string]Entry             `json:"indices"`
-	Aliases    map[string]map[string]Alias  `json:"aliases"` // alias → index (or data stream) → its properties
+	Aliases    map[string]map[string]Alias  `json:"aliases"` // alias → index → its properties
 	Streams    map[string]Stream            `json:"streams"`
 	Legacy     map[string]json.RawMessage   `json:"legacy"`     // _template
 	Composable map[string]json.RawMessage   `json:"composable"` // _index_template

@@ -88,10 +88,8 @@ func (c Catalog) Check() error {
 			return damaged("alias %s is an index or a data stream too, or points at nothing", alias)
 		}
 		for target := range targets {
-			_, index := c.Indices[target]
-			_, stream := c.Streams[target]
-			if !index && !stream {
-				return damaged("alias %s points at %s, which does not exist", alias, target)
+			if _, ok := c.Indices[target]; !ok {
+				return damaged("alias %s points at %s, which is no index", alias, target)
 			}
 		}
 	}

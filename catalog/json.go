@@ -107,7 +107,7 @@ func parseBody(body []byte) (*node, error) {
 	}
 	p := &parser{body: body, reader: token.New(body), line: 1}
 	kind, err := p.reader.Next()
-	if err != nil {
+	if err != nil || kind == token.End { // a body of comments
 		return nil, err
 	}
 	return p.value(kind)
