@@ -28,7 +28,7 @@ var aliasRoutes = []route{
 }
 
 func (c *call) getAliases() error {
-	found, err := c.status("index", allOfThem)
+	found, err := c.metadata(allOfThem)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func missingAliases(found []catalog.Status, wanted []string) []string {
 	}
 	var missing []string
 	for i, name := range wanted {
-		named := name != "_all" && !isPattern(name) && !(i > wild && strings.HasPrefix(name, "-"))
+		named := name != "_all" && !isPattern(name) && (i <= wild || !strings.HasPrefix(name, "-"))
 		if named && !present[name] && !takenAway(wanted[max(i+1, min(wild, len(wanted))):], name) {
 			missing = append(missing, name)
 		}

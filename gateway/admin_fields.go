@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/mapping"
 )
@@ -54,19 +55,14 @@ func (c *call) fieldCaps() error {
 	if len(patterns) == 0 {
 		return exception.New(exception.IllegalArgument, "specified fields can't be null or empty")
 	}
-	e, err := c.expression("index", openOnes)
+	mappings, err := c.mappings(openOnes, catalog.ReadDocuments)
 	if err != nil {
 		return err
 	}
-	indices, err := c.s.store.Resolve(c.ctx(), e)
-	if err != nil {
-		return err
-	}
+	indices := sortedNames(mappings)
 	found := map[string]capabilities{}
 	for _, index := range indices {
-		if m, ok := c.s.store.Mapping(index); ok {
-			addCapabilities(found, index, m, patterns)
-		}
+		addCapabilities(found, index, mappings[index], patterns)
 	}
 	fields := object{}
 	for _, name := range serverOrder(found, usualTable) {

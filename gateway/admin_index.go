@@ -139,7 +139,7 @@ func (c *call) getIndices() error {
 	if err != nil {
 		return err
 	}
-	found, err := c.status("index", openOnes)
+	found, err := c.metadata(openOnes)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,7 @@ func (c *call) getIndices() error {
 }
 
 func (c *call) indicesExist() error {
-	e, err := c.expression("index", openOnes)
-	if err != nil {
-		return err
-	}
-	if _, err := c.s.store.Resolve(c.ctx(), e); err != nil {
+	if _, err := c.metadata(openOnes); err != nil {
 		return err
 	}
 	return c.json(http.StatusOK, nil)
@@ -174,12 +170,31 @@ func indexJSON(s catalog.Status, look settingsLook) object {
 }
 
 // status is what there is to say of the indices that stand in the path.
-func (c *call) status(name string, defaults catalog.Options) ([]catalog.Status, error) {
-	e, err := c.expression(name, defaults)
+func (c *call) status(defaults catalog.Options) ([]catalog.Status, error) {
+	e, err := c.expression("index", defaults)
 	if err != nil {
 		return nil, err
 	}
 	return c.s.store.Status(c.ctx(), e)
+}
+
+// metadata is status, refused when the settings of an index block its metadata.
+func (c *call) metadata(defaults catalog.Options) ([]catalog.Status, error) {
+	found, err := c.status(defaults)
+	if err != nil {
+		return nil, err
+	}
+	return found, showable(found)
+}
+
+// showable refuses to show indices whose settings block their metadata.
+func showable(found []catalog.Status) error {
+	for _, s := range found {
+		if blocked := catalog.Blocked(s.Name, s.Settings, catalog.ReadMetadata); blocked != nil {
+			return blocked
+		}
+	}
+	return nil
 }
 
 // eachIndex shows indices by their names, in the server's order.

@@ -22,6 +22,7 @@ var lifecycleRoutes = []route{
 	{"GET POST", "/{index}/_flush/synced", expressionParams, (*call).flush},
 	{"POST", "/_forcemerge", mergeParams, (*call).forceMerge},
 	{"POST", "/{index}/_forcemerge", mergeParams, (*call).forceMerge},
+	{"PUT", "/{index}/_block/{block}", patienceParams + expressionParams, patient((*call).addBlock)},
 	{"POST", "/_cache/clear", cacheParams, (*call).clearCache},
 	{"POST", "/{index}/_cache/clear", cacheParams, (*call).clearCache},
 }
@@ -128,6 +129,9 @@ func (c *call) forceMerge() error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.metadata(searched); err != nil {
+		return err
+	}
 	return c.broadcast(primariesOnly, c.s.store.Flush)
 }
 
@@ -140,6 +144,39 @@ func (c *call) clearCache() error {
 	}
 	return c.broadcast(false, func(ctx context.Context, e catalog.Expression) (int, error) {
 		found, err := c.s.store.Status(ctx, e)
+		if err == nil {
+			err = showable(found)
+		}
 		return healthOf(found).active, err
 	})
+}
+
+// addBlock sets a setting that forbids something, on the indices that lack it.
+func (c *call) addBlock() error {
+	name := c.name("block")
+	switch name {
+	case "read_only", "read", "write", "metadata":
+	case "read_only_allow_delete":
+		return exception.New(exception.ActionRequestValidation, "Validation Failed: 1: read_only_allow_delete block is for internal use only;")
+	default:
+		return exception.New(exception.IllegalArgument, "No block found with name %s", name)
+	}
+	found, err := c.status(openOnes)
+	if err != nil {
+		return err
+	}
+	setting := "index.blocks." + name
+	found = slices.DeleteFunc(found, func(s catalog.Status) bool { return s.Settings[setting] == "true" })
+	blocked, names := array{}, []string{}
+	for _, s := range found {
+		names = append(names, s.Name)
+		blocked = append(blocked, object{{"name", s.Name}, {"blocked", true}})
+	}
+	if len(names) > 0 {
+		e := catalog.Expression{Names: names, Options: allOfThem}
+		if err := c.s.store.PutSettings(c.ctx(), e, appendJSON(nil, object{{setting, true}}), false); err != nil {
+			return err
+		}
+	}
+	return c.answer(http.StatusOK, object{{"acknowledged", true}, {"shards_acknowledged", len(names) > 0}, {"indices", blocked}})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/mapping"
 )
 
 const putMappingParams = patienceParams + expressionParams + "write_index_only"
@@ -28,7 +29,7 @@ var mappingRoutes = []route{
 }
 
 func (c *call) getMapping() error {
-	found, err := c.status("index", openOnes)
+	found, err := c.metadata(openOnes)
 	if err != nil {
 		return err
 	}
@@ -69,27 +70,40 @@ func (c *call) getFieldMapping() error {
 	if err != nil {
 		return err
 	}
-	e, err := c.expression("index", openOnes)
+	mappings, err := c.mappings(openOnes, catalog.ReadMetadata)
 	if err != nil {
 		return err
 	}
-	names, err := c.s.store.Resolve(c.ctx(), e)
-	if err != nil {
-		return err
-	}
-	found := make(map[string]object, len(names))
-	for _, name := range names {
-		if m, ok := c.s.store.Mapping(name); ok {
-			if found[name], err = inServerOrder(m.FieldMappings(c.name("fields"), defaults)); err != nil {
-				return err
-			}
+	found := make(map[string]object, len(mappings))
+	for name, m := range mappings {
+		if found[name], err = inServerOrder(m.FieldMappings(c.name("fields"), defaults)); err != nil {
+			return err
 		}
 	}
 	answer := object{}
 	for _, name := range serverOrder(found, usualTable) {
 		answer.add(name, object{{"mappings", found[name]}})
 	}
+	if len(answer) == 0 {
+		return c.answer(http.StatusNotFound, answer)
+	}
 	return c.answer(http.StatusOK, answer)
+}
+
+// mappings are those of the indices in the path, but for indices whose settings
+// block the access: where fields are asked for, those are passed over.
+func (c *call) mappings(defaults catalog.Options, access catalog.Access) (map[string]*mapping.Mapping, error) {
+	found, err := c.status(defaults)
+	if err != nil {
+		return nil, err
+	}
+	mappings := make(map[string]*mapping.Mapping, len(found))
+	for _, s := range found {
+		if m, ok := c.s.store.Mapping(s.Name); ok && catalog.Blocked(s.Name, s.Settings, access) == nil {
+			mappings[s.Name] = m
+		}
+	}
+	return mappings, nil
 }
 
 func (c *call) getSettings() error {
@@ -97,7 +111,7 @@ func (c *call) getSettings() error {
 	if err != nil {
 		return err
 	}
-	found, err := c.status("index", openClosed)
+	found, err := c.metadata(openClosed)
 	if err != nil {
 		return err
 	}

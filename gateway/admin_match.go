@@ -30,7 +30,7 @@ func chosen(list []string, name string) bool {
 		wild = wild || isPattern(entry) || entry == "_all"
 		switch {
 		case wild && strings.HasPrefix(entry, "-"):
-			found = found && !(catalog.Match(entry[1:], name) || entry == "-_all")
+			found = found && entry != "-_all" && !catalog.Match(entry[1:], name)
 		case entry == "_all" || catalog.Match(entry, name):
 			found = true
 		}

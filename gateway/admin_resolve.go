@@ -107,6 +107,9 @@ func (c *call) searchShards() error {
 		return err
 	}
 	found, err := c.s.store.Route(c.ctx(), e, c.text("routing", ""))
+	if err == nil {
+		err = showable(found)
+	}
 	if err != nil {
 		return err
 	}

@@ -204,7 +204,7 @@ func (c *call) indexStats() error {
 	if options.ForbidClosed, err = c.boolean("forbid_closed_indices", true); err != nil {
 		return err
 	}
-	found, err := c.status("index", options)
+	found, err := c.metadata(options)
 	if err != nil {
 		return err
 	}

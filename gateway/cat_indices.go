@@ -60,7 +60,7 @@ func (c *call) catIndices() error {
 		return err
 	}
 	return c.show(indexColumns, func() ([][]any, error) {
-		found, err := c.status("index", openClosed)
+		found, err := c.metadata(openClosed)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ var shardColumns = slices.Concat([]column{
 
 func (c *call) catShards() error {
 	return c.show(shardColumns, func() ([][]any, error) {
-		found, err := c.status("index", searched)
+		found, err := c.metadata(searched)
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,9 @@ func (c *call) catAliases() error {
 			return nil, err
 		}
 		found, err := c.s.store.Status(c.ctx(), e)
+		if err == nil {
+			err = showable(found)
+		}
 		if err != nil {
 			return nil, err
 		}

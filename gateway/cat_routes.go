@@ -40,7 +40,7 @@ var catPages = []string{
 
 // catList names the pages, after the sign that the server puts there.
 func (c *call) catList() error {
-	return c.plain([]byte("=^.^=\n"+strings.Join(catPages, "\n")+"\n"))
+	return c.plain([]byte("=^.^=\n" + strings.Join(catPages, "\n") + "\n"))
 }
 
 // tableView reads what the client asks of a table.

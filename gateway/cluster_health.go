@@ -71,10 +71,6 @@ func (c *call) clusterHealth() error {
 	if err != nil {
 		return err
 	}
-	everything, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
-	if err != nil {
-		return err
-	}
 	h := healthOf(found)
 	status := h.colour()
 	absent := c.absent(e.Names)
@@ -92,6 +88,10 @@ func (c *call) clusterHealth() error {
 	}
 	percent := 100.0 // of green indices; else, as the server tells it, of all there are
 	if h.colour() != green {
+		everything, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
+		if err != nil {
+			return err
+		}
 		percent = healthOf(everything).percent()
 	}
 	answer := c.healthJSON(h, status, timedOut, percent)

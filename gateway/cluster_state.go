@@ -100,7 +100,7 @@ func (c *call) clusterState() error {
 		return err
 	}
 	options := catalog.Options{ExpandOpen: true, ExpandClosed: true, ExpandHidden: true, IgnoreUnavailable: true}
-	found, err := c.status("index", options)
+	found, err := c.status(options)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ var blocks = []block{
 	{"index.blocks.read_only", "5", "index read-only (api)", []string{"write", "metadata_write"}},
 	{"index.blocks.read", "7", "index read (api)", []string{"read"}},
 	{"index.blocks.write", "8", "index write (api)", []string{"write"}},
-	{"index.blocks.metadata", "9", "index metadata (api)", []string{"metadata_write", "metadata_read"}},
+	{"index.blocks.metadata", "9", "index metadata (api)", []string{"metadata_read", "metadata_write"}},
 	{"index.blocks.read_only_allow_delete", "12", "index read-only / allow delete (api)", []string{"write", "metadata_write"}},
 }
 
