@@ -201,7 +201,7 @@ func (f *Format) parse(text string, parsers []*layout, given zone) (instant, *ex
 }
 
 func (f *Format) failure(text string, cause *exception.Error) *exception.Error {
-	return refusal("failed to parse date field [%s] with format [%s]", text, f.spec).CausedBy(cause)
+	return refusal("failed to parse date field [%s] with format [%s]", strings.Clone(text), f.spec).CausedBy(cause)
 }
 
 // fast reads what needs no fields.
@@ -240,16 +240,16 @@ type mishap struct {
 
 // tell is the mishap in the words of java.time.
 func (m *mishap) tell(text string) *exception.Error {
-	text = abbreviate(text)
+	quote := strings.Clone(abbreviate(text)) // the caller's text may change
 	switch {
 	case m.words != nil:
 		return m.words
 	case m.cause != nil:
-		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed: %s", text, m.cause.Reason).CausedBy(m.cause)
+		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed: %s", quote, m.cause.Reason).CausedBy(m.cause)
 	case m.trails:
-		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed, unparsed text found at index %d", text, m.at)
+		return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed, unparsed text found at index %d", quote, m.at)
 	}
-	return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed at index %d", text, m.at)
+	return exception.New(exception.DateTimeParse, "Text '%s' could not be parsed at index %d", quote, m.at)
 }
 
 // abbreviate keeps 64 characters.
@@ -269,11 +269,11 @@ func (l *layout) read(text string, given zone) (instant, *mishap) {
 	if l.kind == rfc3339 {
 		return rfc3339Time(text)
 	}
-	s := scan{text: text}
+	s := newScan(text)
 	end := s.run(l.elements, 0)
 	switch {
-	case s.overflow != nil:
-		return instant{}, &mishap{cause: s.overflow}
+	case s.overflow:
+		return instant{}, &mishap{cause: exception.New(exception.DateTime, "Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")}
 	case end < 0:
 		return instant{}, &mishap{at: utf8.RuneCountInString(text[:failed(end)])}
 	case end < len(text):

@@ -18,7 +18,7 @@ func (r *resolved) instant(given zone) (instant, *exception.Error) {
 	z := given
 	switch east, ok := r.get(offset); {
 	case r.hasZone:
-		z = r.zone
+		z = zone{east: r.zone}
 	case ok && (east > widest || east < -widest):
 		return instant{}, wide
 	case ok:
@@ -129,7 +129,7 @@ func (r *resolved) noDate() *exception.Error {
 	sort.Strings(parts)
 	zone := ""
 	if r.hasZone {
-		w := writing{east: r.zone.east}
+		w := writing{east: r.zone}
 		zone = "," + string(w.zoneID(nil))
 	}
 	return exception.New(exception.IllegalArgument, "temporal accessor [{%s},ISO%s] cannot be converted to zoned date time", strings.Join(parts, ", "), zone)

@@ -52,7 +52,7 @@ func (f *Format) base(text string, roundUp bool, z zone) (instant, *exception.Er
 	}
 	t, err := f.parse(text, parsers, z)
 	if err != nil && (err.Type == exception.IllegalArgument || err.Type == exception.DateTimeParse) {
-		err = exception.New(exception.OpenSearchParse, "failed to parse date field [%s] with format [%s]: [%s]", text, f.spec, err.Reason).CausedBy(err)
+		err = exception.New(exception.OpenSearchParse, "failed to parse date field [%s] with format [%s]: [%s]", strings.Clone(text), f.spec, err.Reason).CausedBy(err)
 	}
 	return t, err
 }
@@ -67,29 +67,29 @@ func doMath(steps string, t instant, roundUp bool, z zone) (instant, *exception.
 		operator := steps[i]
 		i++
 		if operator != '/' && operator != '+' && operator != '-' {
-			return t, mathError("operator not supported for date math [%s]", steps)
+			return t, mathError("operator not supported for date math [%s]", strings.Clone(steps))
 		}
 		if i >= len(steps) {
-			return t, mathError("truncated date math [%s]", steps)
+			return t, mathError("truncated date math [%s]", strings.Clone(steps))
 		}
 		start := i
 		for i < len(steps) && steps[i]-'0' <= 9 {
 			i++
 		}
 		if i >= len(steps) {
-			return t, mathError("truncated date math [%s]", steps)
+			return t, mathError("truncated date math [%s]", strings.Clone(steps))
 		}
 		count, err := mathNumber(steps[start:i])
 		if err != nil {
 			return t, err
 		}
 		if operator == '/' && count != 1 {
-			return t, mathError("rounding `/` can only be used on single unit types [%s]", steps)
+			return t, mathError("rounding `/` can only be used on single unit types [%s]", strings.Clone(steps))
 		}
 		unit := steps[i]
 		i++
 		if !strings.ContainsRune("yMwdhHms", rune(unit)) {
-			return t, mathError("unit [%c] not supported for date math [%s]", unit, steps)
+			return t, mathError("unit [%c] not supported for date math [%s]", unit, strings.Clone(steps))
 		}
 		switch operator {
 		case '/':
@@ -113,7 +113,7 @@ func mathNumber(digits string) (n int64, err *exception.Error) {
 	}
 	for i := range len(digits) {
 		if n = n*10 + int64(digits[i]-'0'); n > 1<<31-1 {
-			return 0, exception.New(exception.NumberFormat, "For input string: \"%s\"", digits)
+			return 0, exception.New(exception.NumberFormat, "For input string: \"%s\"", strings.Clone(digits))
 		}
 	}
 	return n, nil

@@ -15,7 +15,7 @@ type resolved struct {
 	nanos            int64 // of the day
 	hasDay, hasNanos bool
 	extraDays        int64 // 24:00 is the next day
-	zone             zone
+	zone             int64 // seconds east of Greenwich
 	hasZone          bool
 }
 

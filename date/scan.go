@@ -1,21 +1,26 @@
 package date
 
-import (
-	"strings"
-
-	"github.com/reshelve/reshelve/exception"
-)
+import "strings"
 
 // scan reads a text by the elements of a layout. Places in the text are byte
 // offsets; a failed step returns the place of its failure as -1-place.
 type scan struct {
-	text string
-	fieldValues
-	zone     zone
-	anyCase  bool
-	hasZone  bool
-	overflow *exception.Error // an offset out of range: not told as a place
+	text  string
+	limit int // where the text ends
+	scanned
+	overflow bool // an offset has more than 23 hours: not told as a place
 }
+
+// scanned is what an optional part that fails takes back. It holds no pointers,
+// so that texts need not outlive their scan.
+type scanned struct {
+	fieldValues
+	zone    int64 // seconds east of Greenwich
+	hasZone bool
+	anyCase bool
+}
+
+func newScan(text string) scan { return scan{text: text, limit: len(text)} }
 
 // failed marks a place as that of a failure.
 func failed(at int) int { return -1 - at }
@@ -55,12 +60,10 @@ func (s *scan) element(e *element, at int) int {
 		s.anyCase = true
 		return at
 	}
-	before := *s // optional
+	before := s.scanned // optional
 	end := s.run(e.inner, at)
 	if end < 0 {
-		overflow := s.overflow
-		*s = before
-		s.overflow = overflow
+		s.scanned = before
 		return at
 	}
 	return end
@@ -68,14 +71,14 @@ func (s *scan) element(e *element, at int) int {
 
 // match tells whether literal stands at a place.
 func (s *scan) match(at int, literal string) bool {
-	rest := s.text[at:]
+	rest := s.text[at:s.limit]
 	return strings.HasPrefix(rest, literal) ||
 		s.anyCase && len(rest) >= len(literal) && strings.EqualFold(rest[:len(literal)], literal)
 }
 
 // digit is the value of the digit at a place, or more than 9.
 func (s *scan) digit(at int) byte {
-	if at >= len(s.text) {
+	if at >= s.limit {
 		return 255
 	}
 	return s.text[at] - '0'
@@ -92,7 +95,7 @@ func (s *scan) keep(f field, value int64, start, end int) int {
 }
 
 func (s *scan) number(e *element, at int) int {
-	if at == len(s.text) {
+	if at == s.limit {
 		return failed(at)
 	}
 	start, plus, minus := at, false, false
@@ -162,13 +165,13 @@ func (s *scan) digitsValue(at, count int, minus bool) (value int64, taken int) {
 func (s *scan) fraction(e *element, at int) int {
 	start := at
 	if e.point {
-		if at == len(s.text) || s.text[at] != '.' {
+		if at == s.limit || s.text[at] != '.' {
 			return failed(at)
 		}
 		start++
 	}
 	count := s.digits(start, e.max)
-	if start+e.min > len(s.text) || count < e.min {
+	if start+e.min > s.limit || count < e.min {
 		return failed(start)
 	}
 	var value int64
@@ -198,17 +201,17 @@ func (s *scan) name(e *element, at int) int {
 // padded takes as many bytes as the pad is wide: blanks, then what is padded.
 func (s *scan) padded(e *element, at int) int {
 	end := at + e.pad
-	if end > len(s.text) {
+	if end > s.limit {
 		return failed(at)
 	}
 	start := at
 	for start < end && s.text[start] == ' ' {
 		start++
 	}
-	whole := s.text
-	s.text = whole[:end]
+	limit := s.limit
+	s.limit = end
 	next := s.run(e.inner, start)
-	s.text = whole
+	s.limit = limit
 	if next != end {
 		return failed(at + start)
 	}

@@ -18,7 +18,7 @@ var wide = exception.New(exception.DateTime, "Zone offset not in valid range: -1
 
 // offset reads the forms of offsetElement.
 func (s *scan) offset(e *element, at int) int {
-	if at == len(s.text) {
+	if at == s.limit {
 		return failed(at)
 	}
 	if s.match(at, e.literal) {
@@ -50,7 +50,7 @@ func (s *scan) offset(e *element, at int) int {
 		break
 	}
 	if parts[0] > 23 {
-		s.overflow = exception.New(exception.DateTime, "Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")
+		s.overflow = true
 		return failed(at)
 	}
 	return s.keep(offset, sign*(parts[0]*3600+parts[1]*60+parts[2]), at, next)
@@ -59,7 +59,7 @@ func (s *scan) offset(e *element, at int) int {
 // part reads two digits, after a colon if there must be one.
 func (s *scan) part(at int, colon bool) (value int64, end int) {
 	if colon {
-		if at >= len(s.text) || s.text[at] != ':' {
+		if at >= s.limit || s.text[at] != ':' {
 			return 0, -1
 		}
 		at++
@@ -79,7 +79,7 @@ var utcNames = []string{"Etc/Universal", "Etc/Greenwich", "Etc/Zulu", "Etc/UTC",
 
 // zoneID reads an offset, a name of UTC with or without one, or Z.
 func (s *scan) zoneID(at int) int {
-	if at == len(s.text) {
+	if at == s.limit {
 		return failed(at)
 	}
 	if c := s.text[at]; c == '+' || c == '-' {
@@ -92,41 +92,41 @@ func (s *scan) zoneID(at int) int {
 	}
 	for _, known := range utcNames {
 		if s.match(at, known) {
-			return s.keepZone(zone{}, at+len(known))
+			return s.keepZone(0, at+len(known))
 		}
 	}
 	if s.match(at, "Z") {
-		return s.keepZone(zone{}, at+1)
+		return s.keepZone(0, at+1)
 	}
 	return failed(at)
 }
 
 // zoneOffset reads the offset after a prefix, which may be empty.
 func (s *scan) zoneOffset(start, at int) int {
-	if at > start && (at == len(s.text) || s.text[at] == '0' || s.match(at, "Z")) {
-		return s.keepZone(zone{}, at)
+	if at > start && (at == s.limit || s.text[at] == '0' || s.match(at, "Z")) {
+		return s.keepZone(0, at)
 	}
-	inner := scan{text: s.text, anyCase: s.anyCase}
+	inner := scan{text: s.text, limit: s.limit, scanned: scanned{anyCase: s.anyCase}}
 	end := inner.offset(&colonOffset, at)
 	s.overflow = inner.overflow
 	switch {
 	case end < 0 && at == start:
 		return failed(start)
 	case end < 0:
-		return s.keepZone(zone{}, at)
+		return s.keepZone(0, at)
 	}
 	east := inner.value[offset]
 	switch far := east > widest || east < -widest; {
 	case far && at == start:
 		return failed(start)
 	case far:
-		return s.keepZone(zone{}, at)
+		return s.keepZone(0, at)
 	}
-	return s.keepZone(zone{east: east}, end)
+	return s.keepZone(east, end)
 }
 
-func (s *scan) keepZone(z zone, end int) int {
-	s.zone, s.hasZone = z, true
+func (s *scan) keepZone(east int64, end int) int {
+	s.zone, s.hasZone = east, true
 	return end
 }
 
@@ -137,7 +137,7 @@ func (s *scan) greenwich(e *element, at int) int {
 	}
 	start := at
 	at += 3
-	if at == len(s.text) || s.text[at] != '+' && s.text[at] != '-' {
+	if at == s.limit || s.text[at] != '+' && s.text[at] != '-' {
 		return s.keep(offset, 0, start, at)
 	}
 	sign := int64(1)

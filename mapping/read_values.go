@@ -1,8 +1,10 @@
 package mapping
 
 import (
+	"bytes"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reshelve/reshelve/exception"
 	json "github.com/reshelve/reshelve/token"
@@ -56,14 +58,40 @@ func readBinary(w *walk, f *Field, t token) error {
 	case unseen, t.kind == json.Null:
 		return nil
 	}
-	v, err := binaryValue(w.scratch[:0], t, w.here())
+	v, rest, err := binaryValue(w.scratch[:0], t, w.here())
 	if err != nil {
+		w.preview = restOf(t, rest, w.here())
 		return err
 	}
 	w.scratch = v.Bytes
 	w.emit(f, v)
 	return nil
 }
+
+// restOf is what is left of a text when the server quotes it.
+func restOf(t token, rest int, p place) *string {
+	if t.kind != json.String {
+		return nil
+	}
+	var text string
+	if rest <= len(t.text) {
+		text = string(t.text[rest:])
+	} else { // it takes what comes next for the rest, up to a quote
+		behind := p.source[p.end():]
+		end := bytes.IndexByte(behind, '"')
+		if end < 0 {
+			return &noPreview
+		}
+		text = string(behind[:end])
+	}
+	if !utf8.ValidString(text) {
+		return &noPreview
+	}
+	return &text
+}
+
+// noPreview stands for a value of which the server can quote nothing.
+var noPreview string
 
 // readLoose reads null_value of a numeric type, as leniently as definitions are
 // read: a number or its text.

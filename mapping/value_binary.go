@@ -25,10 +25,11 @@ const noDigit = 255
 
 // binaryValue appends the bytes that a text in base 64 stands for to out: groups
 // of four digits, the last one padded, blanks between groups alone. Null is the
-// caller's.
-func binaryValue(out []byte, t token, p place) (Value, *exception.Error) {
+// caller's. With an error, rest is the first byte that the server had not read
+// by then; beyond the text, the quote was read too.
+func binaryValue(out []byte, t token, p place) (v Value, rest int, err *exception.Error) {
 	if t.kind != json.String {
-		return Value{}, p.refuse(exception.JSONParse, "Current token (%s) not VALUE_STRING or VALUE_EMBEDDED_OBJECT, can not access as binary", kindName(t.kind))
+		return v, 0, p.refuse(exception.JSONParse, "Current token (%s) not VALUE_STRING or VALUE_EMBEDDED_OBJECT, can not access as binary", kindName(t.kind))
 	}
 	start := len(out)
 	for at := 0; at < len(t.text); {
@@ -44,7 +45,7 @@ func binaryValue(out []byte, t token, p place) (Value, *exception.Error) {
 			}
 			value := base64Value[c]
 			if value == noDigit {
-				return Value{}, notBase64(t.text, at+digits, digits, p)
+				return base64Fault(t.text, at+digits, digits, p)
 			}
 			bits = bits<<6 | uint32(value)
 		}
@@ -55,13 +56,13 @@ func binaryValue(out []byte, t token, p place) (Value, *exception.Error) {
 			out = append(out, byte(bits>>10), byte(bits>>2))
 		default:
 			if charAt(t.text, at+3) != '=' {
-				return Value{}, notPadding(t.text, at+3, p)
+				return v, at + 4, notPadding(t.text, at+3, p)
 			}
 			out = append(out, byte(bits>>4))
 		}
 		at += 4
 	}
-	return Value{Kind: Binary, Bytes: out[start:]}, nil
+	return Value{Kind: Binary, Bytes: out[start:]}, 0, nil
 }
 
 // charAt is a byte of a text, or the quote that ends it.
@@ -70,6 +71,14 @@ func charAt(text []byte, at int) byte {
 		return text[at]
 	}
 	return '"'
+}
+
+func base64Fault(text []byte, at, digit int, p place) (Value, int, *exception.Error) {
+	rest := at + 1
+	if at == len(text) && digit >= 2 {
+		rest = at // the quote was looked at and left
+	}
+	return Value{}, rest, notBase64(text, at, digit, p)
 }
 
 // notBase64 refuses a byte as one of the four of a group.

@@ -3,7 +3,6 @@ package mapping
 import (
 	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
-	json "github.com/reshelve/reshelve/token"
 )
 
 // dateValue reads a date, or with nanos a date_nanos, out of any scalar. Null is
@@ -25,12 +24,4 @@ func dateText(f *date.Format, text string, nanos bool) (v Value, _ *exception.Er
 		v.Low, err = f.ParseMillis(text)
 	}
 	return v, exception.From(err)
-}
-
-// scalarText is the text of any scalar.
-func scalarText(t token, p place) ([]byte, *exception.Error) {
-	if t.kind < json.String {
-		return nil, p.noText(t.kind)
-	}
-	return t.text, nil
 }

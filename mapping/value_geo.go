@@ -259,7 +259,7 @@ func centred(value, whole float64) float64 {
 // text reads "lat,lon", "lat,lon,z", a geohash, or WKT.
 func (r *pointReader) text(text []byte) *exception.Error {
 	switch {
-	case bytes.Contains(bytes.ToLower(text), []byte("point")):
+	case hasPoint(text):
 		return r.wkt(text)
 	case bytes.IndexByte(text, ',') >= 0:
 		return r.commas(text)
@@ -267,29 +267,40 @@ func (r *pointReader) text(text []byte) *exception.Error {
 	return r.geohash(text)
 }
 
-func (r *pointReader) commas(text []byte) *exception.Error {
-	parts := strings.Split(string(text), ",")
-	for len(parts) > 0 && parts[len(parts)-1] == "" {
-		parts = parts[:len(parts)-1]
+// hasPoint looks for the word in letters of either case.
+func hasPoint(text []byte) bool {
+	for i := 0; i+5 <= len(text); i++ {
+		if text[i]|0x20 == 'p' && bytes.EqualFold(text[i:i+5], []byte("point")) {
+			return true
+		}
 	}
-	if len(parts) > 3 {
-		return noPoint("failed to parse [%s], expected 2 or 3 coordinates but found: [%d]", text, len(parts))
+	return false
+}
+
+func (r *pointReader) commas(text []byte) *exception.Error {
+	count := bytes.Count(bytes.TrimRight(text, ","), []byte(",")) + 1
+	if len(bytes.TrimRight(text, ",")) == 0 {
+		count = 0
+	}
+	if count > 3 {
+		return noPoint("failed to parse [%s], expected 2 or 3 coordinates but found: [%d]", text, count)
 	}
 	var at [3]float64
-	for i := range max(len(parts), 2) {
-		if i >= len(parts) {
+	for i := range max(count, 2) {
+		if i >= count {
 			return exception.New("array_index_out_of_bounds_exception", "Index %d out of bounds for length %d", i, i)
 		}
-		n, err := parseDouble([]byte(parts[i]), 64)
+		part, rest, _ := bytes.Cut(text, []byte(","))
+		n, err := parseDouble(part, 64)
 		switch {
 		case err != nil && i < 2:
 			return noPoint("%s must be a number", [...]string{"latitude", "longitude"}[i])
 		case err != nil:
 			return err
 		}
-		at[i] = n
+		at[i], text = n, rest
 	}
-	if len(parts) > 2 {
+	if count > 2 {
 		if err := r.third(at[2]); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (r *pointReader) object() *exception.Error {
 		if r.kind == json.ObjectEnd {
 			break
 		}
-		key := string(r.tokens.Text())
+		key := pointKey(r.tokens.Text())
 		if err := r.next(); err != nil {
 			return err
 		}
@@ -41,6 +41,23 @@ type pointObject struct {
 }
 
 var pointForms = map[string]string{"lat": "lat|lon", "lon": "lat|lon", "geohash": "geohash", "type": "GeoJSON", "coordinates": "GeoJSON"}
+
+// pointKey is one of the keys of points, or "".
+func pointKey(text []byte) string {
+	switch string(text) {
+	case "lat":
+		return "lat"
+	case "lon":
+		return "lon"
+	case "geohash":
+		return "geohash"
+	case "type":
+		return "type"
+	case "coordinates":
+		return "coordinates"
+	}
+	return ""
+}
 
 // take reads the value of a key.
 func (o *pointObject) take(r *pointReader, key string) (err *exception.Error) {

@@ -164,24 +164,21 @@ func (a *address) step(by int) *exception.Error {
 // parsePrefix reads an address and the number of its bits that all addresses of
 // the range share.
 func parsePrefix(text []byte, low, high *address) *exception.Error {
-	parts := bytes.Split(text, []byte("/"))
-	for len(parts) > 1 && len(parts[len(parts)-1]) == 0 {
-		parts = parts[:len(parts)-1]
-	}
-	if len(parts) != 2 {
+	start, rest, ok := bytes.Cut(bytes.TrimRight(text, "/"), []byte("/"))
+	if !ok || bytes.IndexByte(rest, '/') >= 0 {
 		return exception.New(exception.IllegalArgument, "Expected [ip/prefix] but was [%s]", text)
 	}
-	if !parseAddress(parts[0], low) {
-		return noAddress(parts[0])
+	if !parseAddress(start, low) {
+		return noAddress(start)
 	}
-	bits, err := strconv.ParseInt(string(parts[1]), 10, 32)
+	bits, err := strconv.ParseInt(string(rest), 10, 32)
 	if err != nil {
-		return exception.New(exception.NumberFormat, "For input string: \"%s\"", parts[1])
+		return exception.New(exception.NumberFormat, "For input string: \"%s\"", rest)
 	}
 	most := int64(128)
 	if low.ipv4() {
-		if bytes.IndexByte(parts[0], ':') >= 0 {
-			return exception.New(exception.IllegalArgument, "CIDR notation is not allowed with IPv6-mapped IPv4 address [%s as it introduces ambiguity as to whether the prefix length should be interpreted as a v4 prefix length or a v6 prefix length", parts[0])
+		if bytes.IndexByte(start, ':') >= 0 {
+			return exception.New(exception.IllegalArgument, "CIDR notation is not allowed with IPv6-mapped IPv4 address [%s as it introduces ambiguity as to whether the prefix length should be interpreted as a v4 prefix length or a v6 prefix length", start)
 		}
 		most = 32
 	}

@@ -192,7 +192,6 @@ func ascii(text []byte) bool {
 func unsignedValue(t token, coerce bool, p place) (Value, *exception.Error) {
 	var d decimal
 	var err *exception.Error
-	text := string(t.text)
 	switch t.kind {
 	case json.String:
 		if !coerce {
@@ -203,7 +202,7 @@ func unsignedValue(t token, coerce bool, p place) (Value, *exception.Error) {
 		}
 	case json.Integer, json.Float:
 		d, _ = parseDecimal(t.text)
-		if f, _ := strconv.ParseFloat(text, 64); t.kind == json.Float && !coerce && math.Trunc(f) != f {
+		if f, _ := strconv.ParseFloat(string(t.text), 64); t.kind == json.Float && !coerce && math.Trunc(f) != f {
 			return Value{}, lossy(f, "BigInteger")
 		}
 	default:
@@ -214,6 +213,7 @@ func unsignedValue(t token, coerce bool, p place) (Value, *exception.Error) {
 		return Value{Kind: Unsigned, Low: int64(value)}, nil
 	}
 	const longest = 646456993 // digits of Java's largest integers; ours are told up to a million
+	text := string(t.text)
 	switch {
 	case t.kind == json.String:
 	case d.exponent > longest:
