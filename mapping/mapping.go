@@ -1,6 +1,9 @@
 package mapping
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Mapping is what is known of the fields of one index. The zero value is not
 // useful: start with [Empty] or [Parse]. Immutable, safe for concurrent use.
@@ -73,21 +76,12 @@ func (m *Mapping) ownField(name string) *Field {
 // included.
 func (m *Mapping) Field(path string) (*Field, bool) {
 	f := m.root
-	for f != nil {
-		if path == "" {
-			return f, f != m.root
+	for part := range strings.SplitSeq(path, ".") {
+		if f = f.below(part); f == nil {
+			return nil, false
 		}
-		part := path
-		for i := range len(path) {
-			if path[i] == '.' {
-				part = path[:i]
-				break
-			}
-		}
-		path = path[min(len(path), len(part)+1):]
-		f = f.below(part)
 	}
-	return nil, false
+	return f, true
 }
 
 // below is the child or multi-field of that name, or nil.

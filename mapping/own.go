@@ -28,6 +28,7 @@ var ownTypes = map[string]*fieldType{
 		{name: "timestamp_field", value: timestampField("@timestamp"), read: readTimestamp},
 	}},
 	"_doc_count":   {name: "null", multiAt: -1},
+	"_feature":     nil,
 	"_id":          nil,
 	"_ignored":     nil,
 	"_index":       nil,

@@ -316,6 +316,9 @@ var tolerated = set("store", "meta", "index", "doc_values", "index_options", "si
 func (r *reading) params(f *Field, o *object) error {
 	return o.each(func(key string, v any) error {
 		i := f.kind.index(key)
+		if i >= 0 && f.kind.params[i].read == nil {
+			i = -1
+		}
 		switch {
 		case key == "type":
 			return nil

@@ -99,7 +99,7 @@ func (f *Field) appendParams(b []byte, first *bool, defaults bool) []byte {
 			b = f.appendMulti(b, first, defaults)
 		}
 		p := &f.kind.params[i]
-		if p.hidden || !defaults && !p.always && !f.configured(i) && !f.leads(i) {
+		if p.hidden && !(defaults && p.defaults) || !defaults && !p.always && !f.configured(i) && !f.leads(i) {
 			continue
 		}
 		b = appendParam(appendKey(b, p.name, first), f.param(i))
@@ -179,8 +179,12 @@ func (m *Mapping) FieldMappings(patterns string, defaults bool) []byte {
 		}
 		var definition []byte
 		if ownTypes[name] != nil {
-			if own, any := m.ownField(name).appendOwn(nil, defaults); any {
+			f := m.ownField(name)
+			if own, any := f.appendOwn(nil, false); any {
 				definition = own
+				if defaults {
+					definition, _ = f.appendOwn(nil, true)
+				}
 			}
 		}
 		tell(name, name, definition)

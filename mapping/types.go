@@ -49,11 +49,18 @@ type param struct {
 	explicit bool                                                        // rendered whenever it was set
 	always   bool                                                        // rendered even when it was not
 	keep     bool                                                        // a merge that does not set it keeps it
-	hidden   bool                                                        // never rendered
+	hidden   bool                                                        // never rendered, …
+	defaults bool                                                        // … but where defaults are
 	follows  string                                                      // the parameter whose value is the default
 }
 
 func changes(any, any) bool { return true }
+
+// fixed is a parameter that cannot be set, and is told where defaults are.
+func fixed(p param) param {
+	p.read, p.hidden, p.defaults = nil, true, true
+	return p
+}
 
 // The parameters that types share.
 var (
@@ -120,8 +127,8 @@ var (
 	geoType    = &fieldType{name: "geo_point", multiAt: 4, old: true, whole: true, final: finishGeo, read: readGeo,
 		merged: []string{"index", "store", "doc_values", "boost", "meta", "ignore_malformed", "ignore_z_value", "null_value", "similarity", "index_options"},
 		params: []param{
-			{name: "boost", value: float32(1), read: readBoost, update: changes, hidden: true},
-			{name: "index", value: true, read: readBool, hidden: true},
+			{name: "boost", value: float32(1), read: readBoost, update: changes, hidden: true, defaults: true},
+			{name: "index", value: true, read: readBool, hidden: true, defaults: true},
 			docValues, storeParam, metaParam,
 			{name: "ignore_malformed", value: false, read: readBool, update: changes, explicit: true, keep: true},
 			{name: "ignore_z_value", value: true, read: readBool, update: changes, explicit: true, keep: true},
@@ -129,7 +136,9 @@ var (
 			{name: "similarity", read: readAnything, hidden: true, update: changes, null: true},
 			{name: "index_options", read: readIndexOptions, hidden: true, update: changes},
 		}}
-	flatType = &fieldType{name: "flat_object", multiAt: -1, old: true, read: readFlat}
+	flatType = &fieldType{name: "flat_object", multiAt: -1, old: true, read: readFlat, params: []param{
+		fixed(boostParam), fixed(indexParam), fixed(docValues), fixed(storeParam), fixed(metaParam),
+	}}
 )
 
 // types are the types that a definition may name.
@@ -208,7 +217,7 @@ func onlyOff(from, to any) bool { return from == to || from == true }
 func matchOnly(t *fieldType) *fieldType {
 	refuse := func(param, reason string) {
 		p := &t.params[t.index(param)]
-		p.hidden, p.null = true, false
+		p.hidden, p.defaults, p.null = true, true, false
 		read := p.read
 		p.read = func(r *reading, f *Field, name string, v any) (any, error) {
 			on, err := read(r, f, name, v)
@@ -222,7 +231,7 @@ func matchOnly(t *fieldType) *fieldType {
 	refuse("index_phrases", "Index phrases cannot be enabled on for match_only_text field. Use text field instead")
 	refuse("index_prefixes", "Index prefixes cannot be enabled on for match_only_text field. Use text field instead")
 	options := &t.params[t.index("index_options")]
-	options.hidden = true
+	options.hidden, options.defaults = true, true
 	options.read = func(r *reading, f *Field, name string, v any) (any, error) {
 		_, err := choice("docs")(r, f, name, v)
 		return nil, err
