@@ -78,6 +78,9 @@ func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
 	}
 	owner := t.index.placement.Owner(it.ref.Key)
 	sh := t.index.shards[owner.Number]
+	if sh == nil && t.index.entry.Closed { // meanwhile
+		return queue{}, t.index.closed()
+	}
 	if sh == nil {
 		return queue{}, exception.New(exception.UnavailableShards, "[%s][%d] the shard is not open", t.index.record.Name, owner.Number)
 	}
