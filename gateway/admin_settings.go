@@ -38,16 +38,21 @@ func settingsJSON(settings map[string]string, look settingsLook) object {
 		}
 		return o
 	}
-	return settingsTree(settings)
+	return settingsTree(settings, 0)
 }
+
+// deepestSetting is how many parts of a setting's name become objects. No setting
+// has so many; a name that is made of dots must not become a tree that nobody can
+// read.
+const deepestSetting = 40
 
 // settingsTree makes a tree out of dotted names. A name that is a part of another
 // ("a" beside "a.b") keeps its dots, as it does in the server.
-func settingsTree(settings map[string]string) object {
+func settingsTree(settings map[string]string, depth int) object {
 	branches := map[string]map[string]string{}
 	for name, value := range settings {
 		head, rest, dotted := strings.Cut(name, ".")
-		if _, clash := settings[head]; dotted && !clash {
+		if _, clash := settings[head]; dotted && !clash && depth < deepestSetting {
 			if branches[head] == nil {
 				branches[head] = map[string]string{}
 			}
@@ -59,7 +64,7 @@ func settingsTree(settings map[string]string) object {
 	var o object
 	for _, name := range serverOrder(branches, smallTable) {
 		if branches[name] != nil {
-			o.add(name, settingsTree(branches[name]))
+			o.add(name, settingsTree(branches[name], depth+1))
 		} else {
 			o.add(name, settingValue(settings[name]))
 		}
