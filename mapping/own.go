@@ -3,8 +3,10 @@ package mapping
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	json "github.com/reshelve/reshelve/token"
 )
 
 // timestampField is timestamp_field of _data_stream_timestamp.
@@ -74,3 +76,40 @@ func readTimestamp(_ *reading, _ *Field, _ string, v any) (any, error) {
 
 // ownNames are the server's own fields, by name.
 var ownNames = slices.Sorted(maps.Keys(ownTypes))
+
+// own reads a value of one of the server's own fields, of which a source may hold
+// but one.
+func (w *walk) own(name string, kind json.Kind) (known bool, err error) {
+	if top, _, dotted := strings.Cut(name, "."); dotted {
+		if _, own := ownTypes[top]; own {
+			return true, exception.New(exception.MapperParsing, "Could not dynamically add mapping for field [%s]. Existing mapping for [%s] must be of type object but found [%s].", name, top, top)
+		}
+		return false, nil
+	}
+	if _, own := ownTypes[name]; !own {
+		return false, nil
+	}
+	t, err := w.token(kind)
+	if err != nil {
+		return true, err
+	}
+	switch {
+	case name != "_doc_count":
+		err = exception.New(exception.MapperParsing, "Field [%s] is a metadata field and cannot be added inside a document. Use the index API request parameters.", name)
+	case t.kind != json.Integer && t.kind != json.Float:
+		line, column := w.here().lineColumn(w.at)
+		err = exception.New(exception.Parsing, "Failed to parse object: expecting token of type [VALUE_NUMBER] but found [%s]", t.kind).With("line", line).With("col", column)
+	case number(t.text).float() < 1:
+		err = exception.New(exception.IllegalArgument, "Field [%s] must be a positive integer.", name)
+	default:
+		return true, nil
+	}
+	return true, w.unreadable(&Field{path: name, kind: &fieldType{name: name}}, t, err)
+}
+
+// shell is an object without children, to hold additions.
+func (f *Field) shell() *Field {
+	shell := newObject(f.name, f.path)
+	shell.kind, shell.includeInParent, shell.includeInRoot, shell.disabled = f.kind, f.includeInParent, f.includeInRoot, f.disabled
+	return shell
+}

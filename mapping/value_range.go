@@ -52,11 +52,11 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 		r.ends[1][i] = 255
 	}
 	r.tokens.Reset(t.text)
-	if _, err := r.next(p); err != nil {
+	if _, err := r.next(); err != nil {
 		return v, err
 	}
 	for {
-		kind, err := r.next(p)
+		kind, err := r.next()
 		if err != nil {
 			return v, err
 		}
@@ -75,7 +75,7 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 	return v, err
 }
 
-func (r *rangeReader) next(p place) (json.Kind, *exception.Error) {
+func (r *rangeReader) next() (json.Kind, *exception.Error) {
 	kind, err := r.tokens.Next()
 	if err != nil {
 		var e *exception.Error
@@ -102,7 +102,7 @@ func (r *rangeReader) bound(f *rangeField, v *Value, p place) *exception.Error {
 		r.unknown = true
 		return exception.New(exception.MapperParsing, "error parsing field [%s], with unknown parameter [%s]", f.path, r.tokens.Text())
 	}
-	kind, err := r.next(p)
+	kind, err := r.next()
 	if r.kind = kind; err != nil || kind == json.Null {
 		return err
 	}
