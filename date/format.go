@@ -275,7 +275,9 @@ func (l *layout) read(text string, given zone) (instant, *mishap) {
 	case s.overflow:
 		return instant{}, &mishap{cause: exception.New(exception.DateTime, "Value out of range: Hour[0-23], Minute[0-59], Second[0-59]")}
 	case end < 0:
-		return instant{}, &mishap{at: utf8.RuneCountInString(text[:failed(end)])}
+		at := failed(end) // of something padded perhaps beyond the text
+		within := min(at, len(text))
+		return instant{}, &mishap{at: utf8.RuneCountInString(text[:within]) + at - within}
 	case end < len(text):
 		return instant{}, &mishap{at: utf8.RuneCountInString(text[:end]), trails: true}
 	}

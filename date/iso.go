@@ -20,32 +20,39 @@ func isoTime(text string) (seconds int64, nanos int64, sure certainty) {
 		return 0, 0, plainNumber(text)
 	}
 	y, m, d := twoDigits(text, 0)*100+twoDigits(text, 2), twoDigits(text, 5), twoDigits(text, 8)
-	if y < 0 || y > 9999 || m < 1 || m > 12 || d < 1 || d > 28 && d > daysOfMonth(y, m) {
+	if y < 0 || m < 1 || m > 12 || d < 1 || d > 28 && d > daysOfMonth(y, m) {
 		return 0, 0, unsure
 	}
 	seconds = epochDay(y, m, d) * secondsOfDay
 	if len(text) == 10 {
 		return seconds, 0, yes
 	}
-	if len(text) < 19 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+	clock, nanos, zone := isoClock(text)
+	if zone < 0 {
 		return 0, 0, unsure
 	}
-	h, mi, s := twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)
-	if h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 {
-		return 0, 0, unsure
-	}
-	seconds += h*3600 + mi*60 + s
-	at := 19
-	if at < len(text) && text[at] == '.' {
-		if at, nanos = fraction(text, at+1); at < 0 {
-			return 0, 0, unsure
-		}
-	}
-	east, ok := isoOffset(text[at:])
+	east, ok := isoOffset(text[zone:])
 	if !ok {
 		return 0, 0, unsure
 	}
-	return seconds - east, nanos, yes
+	return seconds + clock - east, nanos, yes
+}
+
+// isoClock reads 'T'HH:mm:ss and a fraction behind a date; zone is where what
+// follows begins, or negative.
+func isoClock(text string) (seconds, nanos int64, zone int) {
+	if len(text) < 19 || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return 0, 0, -1
+	}
+	h, m, s := twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)
+	if h < 0 || h > 23 || m < 0 || m > 59 || s < 0 || s > 59 {
+		return 0, 0, -1
+	}
+	zone = 19
+	if len(text) > 19 && text[19] == '.' {
+		zone, nanos = fraction(text, 20)
+	}
+	return h*3600 + m*60 + s, nanos, zone
 }
 
 // twoDigits is far below zero unless there are two digits.

@@ -88,10 +88,12 @@ func (w *writing) fraction(out []byte, e *element) []byte {
 	return append(out[:start], out[start+1:]...)
 }
 
-// value is a field of the date.
+// value is a field of the date or of the time.
 func (w *writing) value(f field) int64 {
+	if traits[f].timeOfDay {
+		return w.timeValue(f)
+	}
 	y, m, d := civil(w.day)
-	hours := w.second / 3600
 	switch f {
 	case year:
 		return y
@@ -113,14 +115,19 @@ func (w *writing) value(f field) int64 {
 		return (m-1)/3 + 1
 	case julianDay:
 		return w.day + 40587
-	case weekYear, isoWeekYear:
-		wy, _ := weekOf(w.day)
-		return wy
-	case week, isoWeek:
-		_, ww := weekOf(w.day)
-		return ww
 	case weekOfMonth:
 		return weekInMonth(w.day)
+	}
+	wy, ww := weekOf(w.day)
+	if f == weekYear || f == isoWeekYear {
+		return wy
+	}
+	return ww
+}
+
+func (w *writing) timeValue(f field) int64 {
+	hours := w.second / 3600
+	switch f {
 	case hour:
 		return hours
 	case clockHour:
@@ -139,10 +146,8 @@ func (w *writing) value(f field) int64 {
 		return w.nano
 	case milliOfDay:
 		return w.second*1000 + w.nano/1e6
-	case nanoOfDay:
-		return w.second*1e9 + w.nano
 	}
-	return w.east
+	return w.second*1e9 + w.nano // nanoOfDay
 }
 
 func (w *writing) offset(out []byte, e *element) []byte {

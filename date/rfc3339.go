@@ -58,28 +58,21 @@ func (r *rfc) literal(c byte) *exception.Error {
 }
 
 func (r *rfc) instant() (instant, *exception.Error) {
-	y, err := r.number(4)
-	if err != nil || len(r.text) == 4 {
-		return rfcInstant(y, 1, 1, 0, 0, 0, 0, 0, err)
+	var y, m, d int64
+	m, d = 1, 1
+	for i, part := range [...]*int64{&y, &m, &d} {
+		digits := 2
+		if i == 0 {
+			digits = 4
+		} else if err := r.literal('-'); err != nil {
+			return instant{}, err
+		}
+		var err *exception.Error
+		if *part, err = r.number(digits); err != nil || r.at == len(r.text) {
+			return rfcInstant(y, m, d, 0, 0, 0, 0, 0, err)
+		}
 	}
-	if err = r.literal('-'); err != nil {
-		return instant{}, err
-	}
-	m, err := r.number(2)
-	if err != nil || len(r.text) == 7 {
-		return rfcInstant(y, m, 1, 0, 0, 0, 0, 0, err)
-	}
-	if err = r.literal('-'); err != nil {
-		return instant{}, err
-	}
-	d, err := r.number(2)
-	if err != nil || len(r.text) == 10 {
-		return rfcInstant(y, m, d, 0, 0, 0, 0, 0, err)
-	}
-	switch {
-	case r.at >= len(r.text):
-		return instant{}, r.fail("Unexpected end of input")
-	case r.text[r.at] != 'T' && r.text[r.at] != 't' && r.text[r.at] != ' ':
+	if c := r.text[r.at]; c != 'T' && c != 't' && c != ' ' {
 		return instant{}, r.fail("Expected character [T, t,  ] at position %d", r.at)
 	}
 	r.at++
@@ -87,26 +80,26 @@ func (r *rfc) instant() (instant, *exception.Error) {
 	if err == nil {
 		err = r.literal(':')
 	}
-	if err != nil {
-		return instant{}, err
+	var mi int64
+	if err == nil {
+		mi, err = r.number(2)
 	}
-	mi, err := r.number(2)
-	if err != nil {
+	switch {
+	case err != nil:
 		return instant{}, err
-	}
-	if len(r.text) == 16 {
+	case r.at == len(r.text):
 		return instant{}, r.fail("No timezone offset information")
 	}
-	var s, n int64
+	var s, n, east int64
 	if r.text[r.at] == ':' {
 		r.at++
-		if s, n, err = r.seconds(); err != nil {
-			return instant{}, err
-		}
+		s, n, err = r.seconds()
 	} else if c := r.text[r.at]; c != '+' && c != '-' && c|0x20 != 'z' {
-		return instant{}, r.fail("Unexpected character  at position %d", r.at)
+		err = r.fail("Unexpected character  at position %d", r.at)
 	}
-	east, err := r.offset()
+	if err == nil {
+		east, err = r.offset()
+	}
 	return rfcInstant(y, m, d, h, mi, s, n, east, err)
 }
 

@@ -154,7 +154,8 @@ func (s *scan) digits(at, limit int) (count int) {
 func (s *scan) digitsValue(at, count int, minus bool) (value int64, taken int) {
 	for i := range count {
 		digit := int64(s.text[at+i] - '0')
-		if value > (long-digit)/10 && !(minus && value == long/10 && digit == long%10+1 && i == count-1) {
+		least := minus && value == long/10 && digit == long%10+1 && i == count-1
+		if value > (long-digit)/10 && !least {
 			return value, i
 		}
 		value = value*10 + digit
