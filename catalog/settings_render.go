@@ -24,7 +24,7 @@ func (all edits) render(flat bool) []byte {
 	for _, e := range all {
 		path := []string{e.name}
 		if !flat {
-			path = strings.Split(e.name, ".")
+			path = strings.SplitN(e.name, ".", deepest)
 		}
 		root.put(path, e)
 	}
@@ -45,6 +45,10 @@ func Defaults(settings map[string]string) map[string]string {
 	}
 	return out
 }
+
+// deepest is how many objects a setting's name is rendered as: one that is made of
+// dots must not become a tree that no parser reads.
+const deepest = 40
 
 // branch is an object of settings that is being rendered.
 type branch struct {
