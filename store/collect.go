@@ -117,32 +117,27 @@ func (c *collector) byDoc() bool {
 	return len(c.q.Sort) == 0 || (c.q.Sort[0].Field == "_doc" && !c.q.Sort[0].Descending)
 }
 
-// part scans one shard. Whole: no routing narrows it.
-func (c *collector) part(ctx context.Context, p part, whole bool) error {
-	counted := whole && c.ids == nil // the reader knows how many there are
+// part scans one shard.
+func (c *collector) part(ctx context.Context, p part) error {
+	counted := c.ids == nil // the reader knows how many there are
 	if counted {
 		c.total += p.reader.Docs()
 		if c.q.From+c.q.Size == 0 {
 			return nil
 		}
 	}
-	for _, within := range p.within {
-		from := shard.Select{Range: within, NoSource: true}
-		if counted && c.byDoc() && c.after != nil { // nothing before it is needed, not even counted
-			switch at := c.after.mark; {
-			case at.index > p.index.entry.Number:
-				continue
-			case at.index == p.index.entry.Number && at.key > within.To:
-				continue
-			case at.index == p.index.entry.Number && at.key >= within.From:
-				from.After = &shard.Ref{Key: at.key, ID: at.id}
-			}
-		}
-		if err := c.scan(ctx, p, from, counted); err != nil {
-			return err
+	from := shard.Select{Range: p.row.Range, NoSource: true}
+	if counted && c.byDoc() && c.after != nil { // nothing before it is needed, not even counted
+		switch at := c.after.mark; {
+		case at.index > p.index.entry.Number:
+			return nil
+		case at.index == p.index.entry.Number && at.key > p.row.Range.To:
+			return nil
+		case at.index == p.index.entry.Number && at.key >= p.row.Range.From:
+			from.After = &shard.Ref{Key: at.key, ID: at.id}
 		}
 	}
-	return nil
+	return c.scan(ctx, p, from, counted)
 }
 
 func (c *collector) scan(ctx context.Context, p part, from shard.Select, counted bool) error {

@@ -7,6 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/token"
+	"github.com/reshelve/reshelve/xcontent"
 )
 
 // mergeSource puts a partial document into a source: objects are merged member by
@@ -15,10 +17,16 @@ import (
 // numbers written in another way count as equal, but 1 and 1.0 do not, as on the
 // server. Literals are kept as they are written.
 func mergeSource(source, partial []byte) (merged []byte, changed bool, err error) {
-	base, doc := gjson.ParseBytes(source), gjson.ParseBytes(partial)
-	if !gjson.ValidBytes(partial) || !doc.IsObject() {
-		return nil, false, exception.New(exception.Parsing, "the partial document is no JSON object")
+	reader := token.New(partial)
+	kind, err := reader.Next()
+	if err == nil && kind == token.Object {
+		_, err = reader.Whole(kind)
 	}
+	if err != nil || kind != token.Object {
+		return nil, false, exception.New(exception.Parsing, "the partial document is no JSON object: %v", err)
+	}
+	// The server's parser passes over comments, so both may hold some.
+	base, doc := gjson.ParseBytes(xcontent.WithoutComments(source)), gjson.ParseBytes(xcontent.WithoutComments(partial))
 	if !base.IsObject() {
 		return nil, false, exception.New(exception.IllegalArgument, "the stored source is no JSON object, so nothing can be merged into it")
 	}

@@ -55,7 +55,6 @@ type part struct {
 	index  *index
 	row    placement.Shard
 	reader shard.Reader
-	within []routing.Range // of the shard, in order
 }
 
 func (s *Store) search(ctx context.Context, e catalog.Expression, routed string, q query.Search) (answer query.Answer, err error) {
@@ -74,7 +73,7 @@ func (s *Store) search(ctx context.Context, e catalog.Expression, routed string,
 		return answer, err
 	}
 	for _, p := range parts {
-		if err := collect.part(ctx, p, routed == ""); err != nil {
+		if err := collect.part(ctx, p); err != nil {
 			return answer, err
 		}
 	}
@@ -119,22 +118,21 @@ func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) 
 	return parts, nil
 }
 
-// parts are the shards of an index that a routing value visits, all when it is "".
+// parts are the shards of an index that a routing value visits, all when it is
+// "". As on the server, a routing value chooses shards; what else lies in them is
+// found too.
 func (idx *index) parts(routed string) (parts []part) {
 	places := []routing.Range{routing.Whole}
 	if routed != "" {
 		places = routing.Places(routed, idx.rules.partitions)
-		slices.SortFunc(places, func(a, b routing.Range) int { return cmp.Compare(a.From, b.From) })
 	}
 	for _, row := range idx.placement.Shards {
-		p := part{index: idx, row: row}
-		for _, place := range places {
-			if within, ok := row.Range.Meet(place); ok {
-				p.within = append(p.within, within)
-			}
-		}
-		if len(p.within) > 0 {
-			parts = append(parts, p)
+		visited := slices.ContainsFunc(places, func(place routing.Range) bool {
+			_, meets := row.Range.Meet(place)
+			return meets
+		})
+		if visited {
+			parts = append(parts, part{index: idx, row: row})
 		}
 	}
 	return parts
