@@ -1,7 +1,9 @@
 package reshelve_test
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +15,9 @@ import (
 
 // TestReadmeCommands runs each command of the README's console blocks and
 // compares what it prints, on both outputs, with what the README shows. "…" at
-// the end of a line stands for the rest of it, alone on a line for any lines.
+// the end of a line stands for the rest of it, alone on a line for any lines. A
+// command that ends with & runs until the end, and the next one begins when it has
+// printed what the README shows.
 func TestReadmeCommands(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "reshelve"), "./cmd/reshelve")
@@ -24,18 +28,55 @@ func TestReadmeCommands(t *testing.T) {
 	if len(steps) < 5 {
 		t.Fatalf("the README shows only %d commands", len(steps))
 	}
+	if err := os.RemoveAll("build/library"); err != nil { // the data folder of the README
+		t.Fatal(err)
+	}
 	for _, step := range steps {
+		if command, ok := strings.CutSuffix(step.command, " &"); ok {
+			step.startBehind(t, bin, command)
+			continue
+		}
 		t.Run(step.command, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "bash", "-c", step.command)
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TZ=UTC")
+			cmd.Env = environment(bin)
 			out, _ := cmd.CombinedOutput() // some examples show a failure, whose code the next command prints
 			if got := string(out); !step.shows(got) {
 				t.Errorf("it prints\n%s\nthe README shows\n%s", got, step.output)
 			}
 		})
 	}
+}
+
+func environment(bin string) []string {
+	return append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TZ=UTC")
+}
+
+// startBehind runs a command until the test ends, and waits for its first lines.
+func (s step) startBehind(t *testing.T, bin, command string) {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", "exec "+command)
+	cmd.Env = environment(bin)
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	var printed strings.Builder
+	for lines := bufio.NewScanner(told); printed.Len() == 0 || !s.shows(printed.String()); {
+		if !lines.Scan() {
+			t.Fatalf("%s prints\n%s\nthe README shows\n%s", command, printed.String(), s.output)
+		}
+		printed.WriteString(lines.Text() + "\n")
+	}
+	go func() { _, _ = io.Copy(io.Discard, told) }()
 }
 
 type step struct{ command, output string }
