@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -25,26 +26,13 @@ import (
 //	format FORMAT                     → ok
 //	name   NAME NOW                   → =NAME
 //
-// or TYPE: REASON, and after each " <- " a cause. TestLiveDates asks a real
-// server over HTTP for a part of them.
+// or TYPE: REASON, and after each " <- " a cause. TestLiveDates and TestLiveNames ask a
+// real server over HTTP for a part of them.
 func TestAnswers(t *testing.T) {
-	path := os.Getenv("RESHELVE_DATE_ANSWERS")
-	if path == "" {
-		path = "testdata/answers.tsv.gz"
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines, wrong := 0, 0
 	told := map[string]int{} // by format
-	for scanner := bufio.NewScanner(unpacked); scanner.Scan(); lines++ {
-		cells := strings.Split(scanner.Text(), "\t")
+	for _, cells := range questions(t) {
+		lines++
 		question, want := cells[:len(cells)-1], cells[len(cells)-1]
 		if strings.Contains(want, "cannot be printed") {
 			continue // we print such years
@@ -61,6 +49,36 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// questions are the lines of the file of answers; all cells but the last are
+// unescaped.
+func questions(t *testing.T) iter.Seq2[int, []string] {
+	path := os.Getenv("RESHELVE_DATE_ANSWERS")
+	if path == "" {
+		path = "testdata/answers.tsv.gz"
+	}
+	return func(yield func(int, []string) bool) {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		unpacked, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(unpacked)
+		for n := 1; lines.Scan(); n++ {
+			cells := strings.Split(lines.Text(), "\t")
+			for i := range cells[:len(cells)-1] {
+				cells[i] = unescape.Replace(cells[i])
+			}
+			if !yield(n, cells) {
+				return
+			}
+		}
+	}
+}
+
 // unordered sorts the letters of a message that lists fields: the server gives
 // them in an order that changes from start to start.
 func unordered(message string) string {
@@ -74,9 +92,6 @@ func unordered(message string) string {
 
 // answer gives our answer to a line.
 func answer(cells []string) string {
-	for i := range cells {
-		cells[i] = unescape.Replace(cells[i])
-	}
 	if cells[0] == "name" {
 		now, _ := strconv.ParseInt(cells[2], 10, 64)
 		name, err := ResolveNameIn(cells[1], now, time.LoadLocation)
