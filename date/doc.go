@@ -29,6 +29,7 @@
 //     proportion to its length and the format's.
 //
 // Absent on purpose: the clock (now is an argument), names of zones other than
-// UTC's (they need a table; locations come in as values), and locales other than
-// the root's.
+// UTC's inside of texts (they need a table; elsewhere [Regions] or a location
+// come in), locales other than the root's, and refusing to write: a year that a
+// format of the server has no digits for gets those that it needs.
 package date

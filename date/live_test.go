@@ -72,7 +72,7 @@ func TestLiveDates(t *testing.T) {
 		if err != nil {
 			ours = chain(err)
 		}
-		theirs := "ok"
+		var theirs string
 		if e := answered.Items[i]["index"].Error; e != nil {
 			theirs = e.Cause.chain()
 		} else {

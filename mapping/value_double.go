@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strconv"
 	"unicode"
@@ -126,7 +127,7 @@ func isHexadecimal(text []byte) bool {
 		return false
 	}
 	_, err := strconv.ParseFloat(string(text), 64)
-	return err == nil || bytes.ContainsAny(text, "pP") && err.(*strconv.NumError).Err == strconv.ErrRange
+	return err == nil || bytes.ContainsAny(text, "pP") && errors.Is(err, strconv.ErrRange)
 }
 
 // integer is the part before the point as 64 bits without sign; fits is false if
