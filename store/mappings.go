@@ -45,15 +45,19 @@ func (s *Store) PutMapping(ctx context.Context, e catalog.Expression, body []byt
 	return nil
 }
 
-// mergeMapping merges what dynamic mapping adds into the stored mapping of an
-// index. Additions that are in it already change nothing.
-func (s *Store) mergeMapping(ctx context.Context, name string, additions []byte) error {
+// mergeMapping merges what dynamic mapping adds into the stored mapping of the
+// index of a number. Additions that are in it already change nothing.
+func (s *Store) mergeMapping(ctx context.Context, name string, number uint32, additions []byte) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := s.view.Load().unblocked([]string{name}, catalog.ChangeMetadata); err != nil {
+	v := s.view.Load()
+	if idx := v.indices[name]; idx == nil || idx.entry.Number != number {
+		return noSuchIndex(name)
+	}
+	if err := v.unblocked([]string{name}, catalog.ChangeMetadata); err != nil {
 		return err
 	}
 	return s.storeMapping(ctx, name, additions)

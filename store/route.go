@@ -22,14 +22,34 @@ type target struct {
 	err     error
 }
 
+// routes is what one drive has found.
+type routes struct {
+	targets map[string]target
+	// placed are the indices by number, with the shards that were met first: while shards
+	// change, two writes to one document must not go to an old one and to a new one, where
+	// the second would pass the first.
+	placed map[uint32]*index
+}
+
+// shard is where an order key of an index goes; nil when its shards are not open.
+func (r routes) shard(idx *index, key routing.Key) (shard.Shard, int64) {
+	placed := r.placed[idx.entry.Number]
+	if placed == nil {
+		placed = idx
+		r.placed[idx.entry.Number] = idx
+	}
+	owner := placed.placement.Owner(key)
+	return placed.shards[owner.Number], owner.Epoch
+}
+
 // route finds the shard of every item by the present view, and answers those that
 // have none. Documents are checked against the mapping here, outside of any shard.
 func (b *bulk) route(items []*item) []*queue {
-	targets := map[string]target{}
+	r := routes{map[string]target{}, map[uint32]*index{}}
 	byShard := map[shard.Shard]*queue{}
 	var queues []*queue
 	for _, it := range items {
-		q, err := b.queueOf(it, targets)
+		q, err := b.queueOf(it, r)
 		if err != nil {
 			it.fail(err)
 			continue
@@ -38,7 +58,10 @@ func (b *bulk) route(items []*item) []*queue {
 			known.items = append(known.items, it)
 			continue
 		}
-		q.items = append(make([]*item, 0, len(items)), it)
+		if len(queues) == 0 { // nearly always the only one
+			q.items = make([]*item, 0, len(items))
+		}
+		q.items = append(q.items, it)
 		byShard[q.shard] = &q
 		queues = append(queues, &q)
 	}
@@ -46,13 +69,13 @@ func (b *bulk) route(items []*item) []*queue {
 }
 
 // queueOf checks an item and finds its shard.
-func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
+func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 	w := it.write
-	t, known := targets[w.Target]
+	t, known := r.targets[w.Target]
 	if !known || w.RequireAlias {
 		t = b.store.findTarget(b.ctx, w)
 		if !w.RequireAlias {
-			targets[w.Target] = t
+			r.targets[w.Target] = t
 		}
 	}
 	if t.err != nil {
@@ -73,7 +96,7 @@ func (b *bulk) queueOf(it *item, targets map[string]target) (queue, error) {
 		}
 		if checked != t.index { // its mapping has grown
 			it.target.index, t.index = checked, checked
-			targets[w.Target] = t
+			r.targets[w.Target] = t
 		}
 	}
 	owner := t.index.placement.Owner(it.ref.Key)
@@ -158,7 +181,8 @@ func newID() string {
 }
 
 // check holds a source against the mapping of its index, which grows when it may.
-// It returns the index whose mapping knows every field.
+// It returns the index whose mapping knows every field: the same index, and never
+// another that has got its name meanwhile, where documents may have other places.
 func (s *Store) check(ctx context.Context, idx *index, source []byte, id string) (*index, error) {
 	for {
 		additions, err := idx.mapping.Document(source, id, idx.rules.limits, nil)
@@ -166,10 +190,11 @@ func (s *Store) check(ctx context.Context, idx *index, source []byte, id string)
 			return idx, err
 		}
 		name := idx.record.Name
-		if err := s.mergeMapping(ctx, name, additions); err != nil {
+		number := idx.entry.Number
+		if err := s.mergeMapping(ctx, name, number, additions); err != nil {
 			return nil, err
 		}
-		if idx = s.view.Load().indices[name]; idx == nil {
+		if idx = s.view.Load().indices[name]; idx == nil || idx.entry.Number != number {
 			return nil, noSuchIndex(name)
 		}
 	}

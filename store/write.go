@@ -27,8 +27,8 @@ func (s *Store) Write(ctx context.Context, writes []document.Write, visible docu
 		pending[i] = &items[i]
 	}
 	for round := 0; len(pending) > 0; round++ {
-		if round > 0 && !b.again(pending, round) {
-			break
+		if round > 0 {
+			pending = b.again(pending, round)
 		}
 		pending = b.drive(pending)
 	}
@@ -98,29 +98,31 @@ func (b *bulk) drive(items []*item) (stale []*item) {
 	return stale
 }
 
-// again reads the placements of stale items anew, after a pause that grows; it
-// answers them and returns false when the time is up.
-func (b *bulk) again(stale []*item, round int) bool {
-	err := pause(b.ctx, round)
-	read := map[string]bool{}
+// again reads the placements of stale items anew, after a pause that grows. It answers
+// those whose index is gone, or whose time is up, and returns the others.
+func (b *bulk) again(stale []*item, round int) (left []*item) {
+	waited := pause(b.ctx, round)
+	read := map[string]error{}
 	for _, it := range stale {
-		if name := it.index.record.Name; err == nil && !read[name] {
-			read[name] = true
-			err = b.store.reload(b.ctx, name)
+		name := it.index.record.Name
+		err, known := read[name]
+		if !known {
+			if err = waited; err == nil {
+				err = b.store.reload(b.ctx, name)
+			}
+			read[name] = err
+		}
+		switch {
+		case err == nil:
+			left = append(left, it)
+		case exception.Is(err, exception.IndexNotFound): // deleted meanwhile
+			it.fail(noSuchIndex(name))
+		default:
+			it.fail(exception.New(exception.UnavailableShards, "[%s] the owner of the document changed, and the request's time was up before it was found: %v; %v",
+				name, it.stale, err))
 		}
 	}
-	if err == nil {
-		return true
-	}
-	for _, it := range stale {
-		if exception.Is(err, exception.IndexNotFound) { // deleted meanwhile
-			it.fail(noSuchIndex(it.index.record.Name))
-			continue
-		}
-		it.fail(exception.New(exception.UnavailableShards, "[%s] the owner of the document changed, and the request's time was up before it was found: %v; %v",
-			it.index.record.Name, it.stale, err))
-	}
-	return false
+	return left
 }
 
 // pause waits before the given round of a request that was stale, counted from 1.
@@ -190,8 +192,8 @@ func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
 			sent = append(sent, it)
 		}
 	}
-	if len(stale) > 0 { // nothing is sent past an item that was not
-		return nil, group[indexOf(group, stale[0]):]
+	if len(stale) > 0 { // then nothing of the group is sent: all that has no answer yet goes another way
+		return nil, unanswered(group, sent)
 	}
 	if len(ops) == 0 {
 		return nil, nil
@@ -218,13 +220,16 @@ func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
 	return retry, stale
 }
 
-func indexOf(items []*item, it *item) int {
-	for i := range items {
-		if items[i] == it {
-			return i
+// unanswered are the items of a group that were stale or about to be sent, in order.
+func unanswered(group, unsent []*item) (left []*item) {
+	for _, it := range group {
+		if len(unsent) > 0 && unsent[0] == it {
+			left, unsent = append(left, it), unsent[1:]
+		} else if it.stale != nil {
+			left = append(left, it)
 		}
 	}
-	return len(items)
+	return left
 }
 
 // operation is what the shard is asked to do for an item. Send is false when the
