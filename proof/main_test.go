@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -26,6 +27,8 @@ var built = sync.OnceValues(func() (string, error) {
 var scratch string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("rapid.nofailfile", "true") // the seed that it prints repeats a failure
 	code := m.Run()
 	if scratch != "" {
 		os.RemoveAll(scratch)

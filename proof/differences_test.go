@@ -1,0 +1,19 @@
+package proof
+
+import "regexp"
+
+// difference is an answer that is not OpenSearch's, and is meant: where the request
+// and both answers fit, with the reason.
+type difference struct {
+	why        string
+	request    *regexp.Regexp // in the form of call.String; nil: any
+	want, have *regexp.Regexp // nil: any
+}
+
+func (d difference) explains(c call, want, got string) bool {
+	fits := func(pattern *regexp.Regexp, text string) bool { return pattern == nil || pattern.MatchString(text) }
+	return fits(d.request, c.String()) && fits(d.want, want) && fits(d.have, got)
+}
+
+// differences are all that are meant.
+var differences = []difference{}

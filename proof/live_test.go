@@ -1,0 +1,159 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/reshelve/reshelve/servers"
+)
+
+// call is one generated request. Its path goes out as it stands, escapes and all.
+type call struct {
+	method, path, contentType, body string
+}
+
+func (c call) String() string {
+	return fmt.Sprintf("curl -X%s 'URL%s' -H 'Content-Type: %s' -d %q", c.method, c.path, c.contentType, c.body)
+}
+
+// pair is a real OpenSearch and our program side by side.
+type pair struct {
+	theirs, ours string
+	client       *http.Client
+	prefix       string // of all names that a round makes
+}
+
+// beside starts both. RESHELVE_LIVE_AT names an OpenSearch 2.19.0 that runs already.
+func beside(t *testing.T) *pair {
+	t.Helper()
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts a real server")
+	}
+	p := &pair{client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 4, DisableCompression: true}}}
+	t.Cleanup(p.client.CloseIdleConnections)
+	if p.theirs = os.Getenv("RESHELVE_LIVE_AT"); p.theirs == "" {
+		server, err := servers.Start(context.Background(), servers.OpenSearch("2.19.0"), servers.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := server.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		p.theirs = server.URL
+	}
+	_, p.ours = serve(t, dataFolder(t))
+	return p
+}
+
+// send asks one server.
+func (p *pair) send(c call, at string) (Answer, error) {
+	request, err := http.NewRequest(c.method, at, strings.NewReader(c.body))
+	if err != nil {
+		return Answer{}, err
+	}
+	request.URL.Opaque = c.path
+	if c.contentType != "" {
+		request.Header.Set("Content-Type", c.contentType)
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, body}, err
+}
+
+// same asks both, and tells how the answers differ: not at all, or not but in what
+// the table of differences explains.
+func (p *pair) same(c call) (problem string, ended bool) {
+	theirs, err := p.send(c, p.theirs)
+	if err != nil {
+		return fmt.Sprintf("%s\nOpenSearch: %v", c, err), true
+	}
+	ours, err := p.send(c, p.ours)
+	if err != nil {
+		return fmt.Sprintf("%s\nhere: %v", c, err), true
+	}
+	want, got := normal(theirs, p.prefix), normal(ours, p.prefix)
+	if want == got {
+		return "", false
+	}
+	for _, d := range differences {
+		if d.explains(c, want, got) {
+			return "", true // what follows may differ for the same reason
+		}
+	}
+	return fmt.Sprintf("%s\nOpenSearch: %s\nhere:       %s", strings.ReplaceAll(c.String(), p.prefix, "NAME-"), want, got), true
+}
+
+// clear removes what a round has made.
+func (p *pair) clear() {
+	for _, at := range []string{p.theirs, p.ours} {
+		for _, path := range []string{"/_data_stream/" + p.prefix + "*", "/" + p.prefix + "*?expand_wildcards=all", "/_index_template/" + p.prefix + "*",
+			"/_component_template/" + p.prefix + "*", "/_template/" + p.prefix + "*"} {
+			_, _ = p.send(call{method: "DELETE", path: path}, at)
+		}
+	}
+}
+
+// TestLiveSameAnswers sends generated conversations to a real OpenSearch 2.19.0 and to
+// the binary: the answers are the same, but for what normal forgets and the table of
+// differences names. PROOF_COLLECT=1 goes on after a difference and lists all of them.
+func TestLiveSameAnswers(tt *testing.T) {
+	p := beside(tt)
+	collected, round, asked := map[string]string{}, 0, 0
+	collect := os.Getenv("PROOF_COLLECT") != ""
+	rapid.Check(tt, func(t *rapid.T) {
+		round++
+		p.prefix = fmt.Sprintf("pl%d-%d-", os.Getpid(), round)
+		defer p.clear()
+		w := &world{prefix: p.prefix}
+		var before []string
+		for _, c := range slices.Concat(w.beginning(t), w.conversation(t)) {
+			asked++
+			problem, ended := p.same(c)
+			if problem != "" && collect {
+				_, answers, _ := strings.Cut(problem, "\n")
+				class := c.method + " " + endpoint(c.path, p.prefix) + "\n" + answers
+				if _, known := collected[class]; !known {
+					collected[class] = strings.Join(before, "\n") + "\n" + problem
+				}
+			} else if problem != "" {
+				t.Fatalf("%s\n%s", strings.Join(before, "\n"), problem)
+			}
+			if ended {
+				return
+			}
+			before = append(before, strings.ReplaceAll(c.String(), p.prefix, "NAME-"))
+		}
+	})
+	tt.Logf("%d requests compared", asked)
+	for class, problem := range collected {
+		tt.Errorf("DIFFERENCE %s\n%s\n", class, problem)
+	}
+}
+
+// endpoint is a path without names and parameters.
+func endpoint(path, prefix string) string {
+	path, _, _ = strings.Cut(path, "?")
+	var parts []string
+	for _, part := range strings.Split(path, "/") {
+		if strings.Contains(part, prefix) {
+			part = "NAME"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "/")
+}
