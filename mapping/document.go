@@ -21,7 +21,7 @@ func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (addit
 		return nil, failed(err)
 	}
 	if w.conflict != nil {
-		return nil, w.conflict.tell(w.lowest)
+		return nil, w.conflict.told
 	}
 	if w.additions == nil && w.immense != nil {
 		return nil, w.immense
@@ -29,6 +29,7 @@ func (m *Mapping) Document(source []byte, id string, l Limits, sink Sink) (addit
 	if w.additions == nil {
 		return nil, nil
 	}
+	w.additions.seal()
 	first := true
 	additions = w.additions.appendProperties([]byte{'{'}, &first)
 	return append(additions, '}'), nil
@@ -57,7 +58,8 @@ type walk struct {
 	lowest    string // path of the additions, by name
 	atLowest  int    // how many of them have it
 	conflict  *conflict
-	deep      error            // an addition below the limit of depth
+	deep      error            // an addition beyond a limit: not wrapped like other errors
+	fresh     int              // how many fields the additions are, at least
 	immense   *exception.Error // a text that is too long to be a term
 
 	preview *string // what a reader says of a value that it refuses; nil: all of it
@@ -238,7 +240,7 @@ func (w *walk) token(kind json.Kind) (token, error) {
 
 // leaf gives a value to a field and its multi-fields.
 func (w *walk) leaf(f *Field, t token) error {
-	if err := f.kind.read(w, f, t); err != nil && !(w.limits.IgnoreMalformed && !f.kind.whole) {
+	if err := f.kind.read(w, f, t); err != nil && (f.kind.whole || !w.limits.IgnoreMalformed) {
 		return w.unreadable(f, t, err)
 	}
 	if f.kind.whole {

@@ -108,7 +108,9 @@ func (w *walk) newObject(o *Field, parts []string) error {
 	if f == nil {
 		f = newObject(name, join(parent.path, name))
 	}
-	w.add(parent, f)
+	if err := w.add(parent, f); err != nil {
+		return err
+	}
 	return w.value(f, json.Object)
 }
 
@@ -127,7 +129,9 @@ func (w *walk) newArray(o *Field, parts []string) error {
 			return err
 		}
 		if f != nil && f.kind.whole {
-			w.add(parent, f)
+			if err := w.add(parent, f); err != nil {
+				return err
+			}
 			return w.value(f, json.Array)
 		}
 	}
@@ -158,7 +162,9 @@ func (w *walk) addValue(o *Field, parts []string, t token, copied bool) error {
 	if f.kind == aliasType {
 		return exception.New(exception.IllegalArgument, "Cannot write to a field alias [%s].", f.path)
 	}
-	w.add(parent, f)
+	if err := w.add(parent, f); err != nil {
+		return err
+	}
 	if f.IsObject() {
 		return w.object(f, t.kind)
 	}
@@ -207,7 +213,9 @@ func (w *walk) parent(o *Field, parts []string) (*Field, dynamic, error) {
 		if f.kind == nestedType {
 			return nil, 0, exception.New(exception.MapperParsing, "It is forbidden to create dynamic nested objects ([%s]) through `copy_to` or dots in field names", f.path)
 		}
-		w.add(o, f)
+		if err := w.add(o, f); err != nil {
+			return nil, 0, err
+		}
 		o = f
 	}
 	return o, w.rule(o), nil
@@ -267,5 +275,6 @@ func (w *walk) fromTemplate(parent *Field, name, guess string, rule dynamic) (*F
 	if err != nil {
 		return nil, err
 	}
+	f.seal()
 	return f, nil
 }

@@ -36,7 +36,6 @@ type Field struct {
 	ignoreMalformed tristate
 	hasNull         bool
 	null            Value // what a null stands for, when hasNull
-	nullText        string
 	ignoreZ         bool
 }
 

@@ -118,7 +118,7 @@ func mergeOwn(m, from *Mapping, template bool) ([]*Field, error) {
 				return nil, err
 			}
 		}
-		merged = insert(merged, f)
+		merged = inOrder(append(slices.DeleteFunc(slices.Clone(merged), func(other *Field) bool { return other.name == f.name }), f))
 	}
 	return merged, nil
 }
@@ -155,7 +155,7 @@ func mergeObject(into, from *Field, template bool) (*Field, error) {
 	if len(from.order) == 0 {
 		return &merged, nil
 	}
-	merged.children, merged.order = maps.Clone(into.children), slices.Clone(into.order)
+	merged.children = maps.Clone(into.children)
 	for _, child := range from.order {
 		existing := into.children[child.name]
 		if existing == nil {
@@ -168,7 +168,16 @@ func mergeObject(into, from *Field, template bool) (*Field, error) {
 		}
 		merged.put(both)
 	}
+	merged.order = inOrder(slices.Collect(maps.Values(merged.children)))
 	return &merged, nil
+}
+
+// canMerge tells whether the rules of an object may be merged, without merging.
+func (f *Field) canMerge(from *Field, template bool) error {
+	rules := *f
+	rules.children, rules.order = nil, nil
+	_, err := mergeObject(&rules, from, template)
+	return err
 }
 
 // mergeChild is mergeField for children of objects that are both whole.
@@ -233,15 +242,9 @@ func mergeLeaf(into, from *Field) (*Field, error) {
 	if err := merged.conflicts(into); err != nil {
 		return nil, err
 	}
-	merged.multi = into.multi
-	for _, multi := range from.multi {
-		if existing := into.below(multi.name); existing != nil {
-			var err error
-			if multi, err = mergeField(existing, multi, false); err != nil {
-				return nil, err
-			}
-		}
-		merged.multi = insert(merged.multi, multi)
+	var err error
+	if merged.multi, err = mergeMulti(into.multi, from.multi); err != nil {
+		return nil, err
 	}
 	if err := merged.finish(); err != nil {
 		return nil, err
@@ -279,6 +282,27 @@ func (f *Field) conflicts(into *Field) error {
 		return exception.New(exception.IllegalArgument, "Mapper for [%s] conflicts with existing mapping:\n[%s]", f.path, strings.Join(told, ", "))
 	}
 	return exception.New(exception.IllegalArgument, "Mapper for [%s] conflicts with existing mapper:\n\t%s", f.path, strings.Join(told, "\n\t"))
+}
+
+// mergeMulti merges two lists of multi-fields.
+func mergeMulti(into, from []*Field) ([]*Field, error) {
+	if len(from) == 0 {
+		return into, nil
+	}
+	byName := make(map[string]*Field, len(into))
+	for _, multi := range into {
+		byName[multi.name] = multi
+	}
+	for _, multi := range from {
+		if existing := byName[multi.name]; existing != nil {
+			var err error
+			if multi, err = mergeField(existing, multi, false); err != nil {
+				return nil, err
+			}
+		}
+		byName[multi.name] = multi
+	}
+	return inOrder(slices.Collect(maps.Values(byName))), nil
 }
 
 // mergeOrder are the places of the parameters in the order in which conflicts are told.

@@ -106,10 +106,3 @@ func (w *walk) own(name string, kind json.Kind) (known bool, err error) {
 	}
 	return true, w.unreadable(&Field{path: name, kind: &fieldType{name: name}}, t, err)
 }
-
-// shell is an object without children, to hold additions.
-func (f *Field) shell() *Field {
-	shell := newObject(f.name, f.path)
-	shell.kind, shell.includeInParent, shell.includeInRoot, shell.disabled = f.kind, f.includeInParent, f.includeInRoot, f.disabled
-	return shell
-}

@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,6 +37,17 @@ func failedToParse(err error) error {
 // reading is the reading of one definition.
 type reading struct {
 	limits *Limits
+	fields int // read so far, those that are told twice counted twice
+}
+
+// count refuses definitions of far more fields than there may be while they are
+// read: merging those that are told twice would take the square of their number.
+func (r *reading) count() error {
+	r.fields++
+	if most := r.limits.TotalFields; most < math.MaxInt/2 && r.fields > 2*most+1000 {
+		return tooMany(most)
+	}
+	return nil
 }
 
 // mapping reads a whole definition.
@@ -76,6 +89,7 @@ func (r *reading) mapping(tree *object) (*Mapping, error) {
 	if rest := tree.remaining(); rest != "" {
 		return nil, exception.New(exception.MapperParsing, "Root mapping definition has unsupported parameters: %s", rest)
 	}
+	m.root.seal()
 	m.detect, err = detectors(m.formats, m.formatsSet)
 	return m, err
 }
@@ -179,15 +193,9 @@ func (r *reading) properties(parent *Field, properties *object) error {
 		if err != nil {
 			return err
 		}
-		inner := parent
-		if len(parts) > 1 {
-			inner = newObject(parts[0], join(parent.path, parts[0]))
-		}
-		outer := inner
-		for _, part := range parts[1:max(1, len(parts)-1)] {
-			next := newObject(part, join(inner.path, part))
-			inner.put(next)
-			inner = next
+		inner, err := parent.within(parts[:len(parts)-1])
+		if err != nil {
+			return err
 		}
 		o = o.clone()
 		f, err := r.field(kind, parts[len(parts)-1], inner.path, o)
@@ -198,12 +206,30 @@ func (r *reading) properties(parent *Field, properties *object) error {
 		if err := noRemaining(o, key); err != nil {
 			return err
 		}
-		if outer == parent {
-			return parent.add(f)
-		}
-		inner.put(f)
-		return parent.add(outer)
+		return inner.add(f)
 	})
+}
+
+// within is the object at parts below f while f is built: what is missing is made,
+// and what is there must be such an object as is made.
+func (f *Field) within(parts []string) (*Field, error) {
+	for _, part := range parts {
+		fresh := newObject(part, join(f.path, part))
+		existing := f.children[part]
+		switch {
+		case existing == nil:
+			f.put(fresh)
+			f = fresh
+			continue
+		case !existing.IsObject():
+			return mergeField(existing, fresh, false) // fails
+		}
+		if err := existing.canMerge(fresh, false); err != nil {
+			return nil, err
+		}
+		f = existing
+	}
+	return f, nil
 }
 
 // typeOf finds the type that a field's definition names or implies.
@@ -259,6 +285,9 @@ func (r *reading) field(kind *fieldType, name, parentPath string, o *object) (*F
 	if name == "" {
 		return nil, exception.New(exception.IllegalArgument, "name cannot be empty string")
 	}
+	if err := r.count(); err != nil {
+		return nil, err
+	}
 	path := join(parentPath, name)
 	switch kind {
 	case objectType, nestedType:
@@ -308,42 +337,43 @@ func (r *reading) object(kind *fieldType, name, path string, o *object) (*Field,
 	return f, err
 }
 
-// insert puts a field into a list by name, in place of one with the same name.
-func insert(list []*Field, f *Field) []*Field {
-	at, found := slices.BinarySearchFunc(list, f.name, func(other *Field, name string) int {
-		switch {
-		case other.name == name:
-			return 0
-		case less(other.name, name):
+// put adds a child while the object is built, in place of one with the same name;
+// seal is due afterwards.
+func (f *Field) put(child *Field) { f.children[child.name] = child }
+
+// add is put, but merges the child with one that is there: "a.b" and "a" may be
+// told side by side.
+func (f *Field) add(child *Field) error {
+	if existing := f.children[child.name]; existing != nil {
+		existing.seal()
+		child.seal()
+		var err error
+		if child, err = mergeField(existing, child, false); err != nil {
+			return err
+		}
+	}
+	f.put(child)
+	return nil
+}
+
+// seal puts the children of an object, and of those in it, in order.
+func (f *Field) seal() {
+	if f.children == nil {
+		return
+	}
+	for _, child := range f.children {
+		child.seal()
+	}
+	f.order = inOrder(slices.Collect(maps.Values(f.children)))
+}
+
+// inOrder sorts fields by name, as the server does.
+func inOrder(fields []*Field) []*Field {
+	slices.SortFunc(fields, func(a, b *Field) int {
+		if less(a.name, b.name) {
 			return -1
 		}
 		return 1
 	})
-	if found {
-		list = slices.Clone(list)
-		list[at] = f
-		return list
-	}
-	return slices.Insert(slices.Clip(list), at, f)
-}
-
-// put adds a child while the object is built, in place of one with the same name.
-func (f *Field) put(child *Field) {
-	f.children[child.name] = child
-	f.order = insert(f.order, child)
-}
-
-// add adds a child while the object is built, and merges it with one that is
-// there: "a.b" and "a" may be told side by side.
-func (f *Field) add(child *Field) error {
-	existing := f.children[child.name]
-	if existing == nil {
-		f.put(child)
-		return nil
-	}
-	merged, err := mergeField(existing, child, false)
-	if err == nil {
-		f.put(merged)
-	}
-	return err
+	return fields
 }

@@ -67,7 +67,7 @@ func (r *reading) multiFields(f *Field, v any) error {
 		}
 		return exception.New(exception.MapperParsing, "expected map for property [fields] on field [%s] or [fields] but got a class %s", javaText(v), javaClass(v))
 	}
-	return fields.each(func(name string, v any) error {
+	err := fields.each(func(name string, v any) error {
 		refuse := func(format string, args ...any) error { return exception.New(exception.MapperParsing, format, args...) }
 		if strings.Contains(name, ".") {
 			return refuse("Field name [%s] which is a multi field of [%s] cannot contain '.'", name, f.name)
@@ -96,9 +96,11 @@ func (r *reading) multiFields(f *Field, v any) error {
 		if err := noRemaining(o, "fields"); err != nil {
 			return err
 		}
-		f.multi = insert(f.multi, multi)
+		f.multi = append(f.multi, multi)
 		return nil
 	})
+	inOrder(f.multi)
+	return err
 }
 
 // noRemaining refuses keys that nobody has taken.

@@ -29,7 +29,8 @@ func readNumber(w *walk, f *Field, t token) error {
 		return w.nothing(f)
 	case err == nil:
 		w.emit(f, v)
-	case !w.malformed(f, t) && !(f.kind.name == "scaled_float" && f.ignoreMalformed == yes):
+	case w.malformed(f, t), f.kind.name == "scaled_float" && f.ignoreMalformed == yes:
+	default:
 		return err
 	}
 	return nil
@@ -93,14 +94,22 @@ func restOf(t token, rest int, p place) *string {
 // noPreview stands for a value of which the server can quote nothing.
 var noPreview string
 
+// wholes are the bounds of null_value for types of whole numbers.
+var wholes = map[string]struct {
+	name      string // with its article
+	low, high float64
+}{
+	"byte":          {"a byte", math.MinInt8, math.MaxInt8},
+	"short":         {"a short", math.MinInt16, math.MaxInt16},
+	"integer":       {"an integer", math.MinInt32, math.MaxInt32},
+	"long":          {"a long", math.MinInt64, math.MaxInt64},
+	"unsigned_long": {"an unsigned long", 0, math.MaxUint64},
+}
+
 // readLoose reads null_value of a numeric type, as leniently as definitions are
 // read: a number or its text.
 func readLoose(f *Field, v any) (Value, error) {
-	text := javaText(v)
-	refuse := func(format string, args ...any) (Value, error) {
-		return Value{}, exception.New(exception.IllegalArgument, format, args...)
-	}
-	size := 64
+	text, size := javaText(v), 64
 	if f.kind.name == "float" || f.kind.name == "half_float" {
 		size = 32
 	}
@@ -108,48 +117,44 @@ func readLoose(f *Field, v any) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	article, low, high := "", 0.0, 0.0
+	if _, whole := wholes[f.kind.name]; whole {
+		return looseWhole(f.kind.name, text, real)
+	}
+	held := real
 	switch f.kind.name {
-	case "byte":
-		article, low, high = "a byte", math.MinInt8, math.MaxInt8
-	case "short":
-		article, low, high = "a short", math.MinInt16, math.MaxInt16
-	case "integer":
-		article, low, high = "an integer", math.MinInt32, math.MaxInt32
-	case "long":
-		article, low, high = "a long", math.MinInt64, math.MaxInt64
-	case "unsigned_long":
-		article, low, high = "an unsigned long", 0, math.MaxUint64
 	case "scaled_float":
 		return Value{Kind: Real, Float: real}, nil
-	default:
-		held := real
-		if f.kind.name == "half_float" {
-			held = half(float32(real))
-		}
-		if math.IsInf(held, 0) || math.IsNaN(held) {
-			return Value{}, notFinite(f.kind.name, real, size)
-		}
-		return Value{Kind: Real, Float: real}, nil
+	case "half_float":
+		held = half(float32(real))
 	}
-	switch d, ok := parseDecimal([]byte(strings.TrimSpace(text))); {
-	case math.IsNaN(real) || real < low || real > high:
-		return refuse("Value [%s] is out of range for %s", text, article)
-	case real != math.Trunc(real):
-		return refuse("Value [%s] has a decimal part", text)
-	case ok:
-		whole, fits := d.integer()
-		switch {
-		case f.kind.name == "unsigned_long" && fits:
-			return Value{Kind: Unsigned, Low: int64(whole)}, nil
-		case fits && d.negative && whole <= 1<<63:
-			return Value{Kind: Integer, Low: -int64(whole)}, nil
-		case fits && !d.negative && whole <= math.MaxInt64:
-			return Value{Kind: Integer, Low: int64(whole)}, nil
-		}
-		return refuse("Value [%s] is out of range for %s", text, article)
+	if math.IsInf(held, 0) || math.IsNaN(held) {
+		return Value{}, notFinite(f.kind.name, real, size)
 	}
-	return Value{Kind: Integer, Low: int64(real)}, nil
+	return Value{Kind: Real, Float: real}, nil
+}
+
+// looseWhole is a whole number, given its text and what that is as a double.
+func looseWhole(kind, text string, real float64) (Value, error) {
+	bounds := wholes[kind]
+	if math.IsNaN(real) || real < bounds.low || real > bounds.high {
+		return Value{}, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", text, bounds.name)
+	}
+	if real != math.Trunc(real) {
+		return Value{}, exception.New(exception.IllegalArgument, "Value [%s] has a decimal part", text)
+	}
+	d, ok := parseDecimal([]byte(strings.TrimSpace(text)))
+	whole, fits := d.integer()
+	switch {
+	case !ok: // hexadecimal, or with a letter behind it
+		return Value{Kind: Integer, Low: int64(real)}, nil
+	case kind == "unsigned_long" && fits:
+		return Value{Kind: Unsigned, Low: int64(whole)}, nil
+	case fits && d.negative && whole <= 1<<63:
+		return Value{Kind: Integer, Low: -int64(whole)}, nil
+	case fits && !d.negative && whole <= math.MaxInt64:
+		return Value{Kind: Integer, Low: int64(whole)}, nil
+	}
+	return Value{}, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", text, bounds.name)
 }
 
 // parseNullDate reads null_value of a date; values that are none are ignored.

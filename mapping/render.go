@@ -99,7 +99,11 @@ func (f *Field) appendParams(b []byte, first *bool, defaults bool) []byte {
 			b = f.appendMulti(b, first, defaults)
 		}
 		p := &f.kind.params[i]
-		if p.hidden && !(defaults && p.defaults) || !defaults && !p.always && !f.configured(i) && !f.leads(i) {
+		told := !p.hidden && (p.always || f.configured(i) || f.leads(i))
+		if defaults {
+			told = !p.hidden || p.defaults
+		}
+		if !told {
 			continue
 		}
 		b = appendParam(appendKey(b, p.name, first), f.param(i))

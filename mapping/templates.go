@@ -87,20 +87,11 @@ func readTemplate(name string, rules *object) (*template, error) {
 		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case t.match == nil && t.pathMatch == nil && t.guess == "":
-		return nil, exception.New(exception.MapperParsing, "template must have match, path_match or match_mapping_type set %s", javaText(rules))
-	case t.mapping == nil:
-		return nil, exception.New(exception.MapperParsing, "template must have mapping set")
-	case kind != "simple" && kind != "regex":
-		return nil, exception.New(exception.IllegalArgument, "No matching pattern matched on [%s]", kind)
-	case t.guess != "" && t.guess != "*" && !set(guesses...)[t.guess]:
-		return nil, exception.New(exception.IllegalArgument, "No field type matched on [%s], possible values are [%s]", t.guess, strings.Join(guesses, ", "))
+	if err == nil {
+		err = t.check(kind, rules)
 	}
-	if v, told := t.mapping.at["type"]; told && v == nil {
-		return nil, exception.New(exception.NullPointer, `Cannot invoke "Object.toString()" because the return value of "java.util.Map.get(Object)" is null`)
+	if err != nil {
+		return nil, err
 	}
 	t.mapping = sorted(t.mapping)
 	if kind == "regex" {
@@ -112,6 +103,24 @@ func readTemplate(name string, rules *object) (*template, error) {
 		}
 	}
 	return t, nil
+}
+
+// check refuses a template that lacks something, or is of no known kind.
+func (t *template) check(kind string, rules *object) error {
+	switch {
+	case t.match == nil && t.pathMatch == nil && t.guess == "":
+		return exception.New(exception.MapperParsing, "template must have match, path_match or match_mapping_type set %s", javaText(rules))
+	case t.mapping == nil:
+		return exception.New(exception.MapperParsing, "template must have mapping set")
+	case kind != "simple" && kind != "regex":
+		return exception.New(exception.IllegalArgument, "No matching pattern matched on [%s]", kind)
+	case t.guess != "" && t.guess != "*" && !set(guesses...)[t.guess]:
+		return exception.New(exception.IllegalArgument, "No field type matched on [%s], possible values are [%s]", t.guess, strings.Join(guesses, ", "))
+	}
+	if v, told := t.mapping.at["type"]; told && v == nil {
+		return exception.New(exception.NullPointer, `Cannot invoke "Object.toString()" because the return value of "java.util.Map.get(Object)" is null`)
+	}
+	return nil
 }
 
 func (t *template) compile(p *pattern) (err error) {

@@ -11,17 +11,6 @@ type token struct {
 	text []byte
 }
 
-const (
-	tokenObject  = json.Object
-	tokenArray   = json.Array
-	tokenString  = json.String
-	tokenInteger = json.Integer // without fraction and exponent
-	tokenFloat   = json.Float
-	tokenTrue    = json.True
-	tokenFalse   = json.False
-	tokenNull    = json.Null
-)
-
 // startsObject reports whether the first byte that is not white space begins an
 // object: what does not is no JSON to the server.
 func startsObject(data []byte) bool {

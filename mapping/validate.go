@@ -134,7 +134,7 @@ func (c *checking) find(path string) (f *Field, multi bool, scope string) {
 // it is merged the next time.
 func (f *Field) withoutRedundantIncludes(included bool) *Field {
 	changed := f
-	for _, child := range f.order {
+	for i, child := range f.order {
 		if !child.IsObject() {
 			continue
 		}
@@ -154,6 +154,7 @@ func (f *Field) withoutRedundantIncludes(included bool) *Field {
 				changed = &c
 			}
 			changed.put(fixed)
+			changed.order[i] = fixed
 		}
 	}
 	return changed
@@ -207,7 +208,11 @@ func (c *checking) nested() error {
 
 func (c *checking) total() error {
 	if c.fields > c.limits.TotalFields {
-		return exception.New(exception.IllegalArgument, "Limit of total fields [%d] has been exceeded", c.limits.TotalFields)
+		return tooMany(c.limits.TotalFields)
 	}
 	return nil
+}
+
+func tooMany(limit int) error {
+	return exception.New(exception.IllegalArgument, "Limit of total fields [%d] has been exceeded", limit)
 }

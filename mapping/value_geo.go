@@ -57,7 +57,7 @@ func (r *pointReader) values(f *pointField, t token, p place) ([]Value, *excepti
 	for r.kind != json.ArrayEnd {
 		scalar := r.kind.IsScalar()
 		err := r.point(r.tokens.Text())
-		if err != nil && !(scalar && f.ignoreMalformed) {
+		if err != nil && (!scalar || !f.ignoreMalformed) {
 			return nil, err
 		}
 		if err != nil {
