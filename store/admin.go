@@ -10,40 +10,47 @@ import (
 
 // change makes an edit of the catalog and follows it: indices that it adds are in
 // ready, with their shards open, and so are those that it opens. The caller holds
-// s.admin.
+// s.admin. A change that has begun does not end with ctx: a client that goes away must
+// not leave a write on its way of which nobody knows how it ends.
 //
 // When it fails, it is as if nothing had happened, but for a failure of the kind
 // fault.Unavailable after which the coordination store cannot even be read: then the
 // edit may turn out to have been made, and the next change follows it.
 func (s *Store) change(ctx context.Context, ready map[string]*index, edit func(catalog.Catalog) (catalog.Catalog, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
 	var intended []byte
+	var names catalog.Catalog // what intended holds
 	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
-		names, err := catalog.Decode(value)
+		found, err := catalog.Decode(value)
 		if err != nil {
 			return nil, err
 		}
-		if names, err = edit(names); err != nil {
+		if found, err = edit(found); err != nil {
 			return nil, err
 		}
-		intended = names.Encode()
+		encoded := found.Encode()
+		if names, err = catalog.Decode(encoded); err != nil { // before it is written, not after
+			return nil, fault.Wrap(fault.Bug, err)
+		}
+		intended = encoded
 		return intended, nil
 	})
 	if err != nil && intended != nil {
 		// Whether it was written is not known: what is there now tells.
-		found, reading := s.coord.Get(context.WithoutCancel(ctx), catalogKey)
-		s.doubt = s.doubt || reading != nil
+		found, reading := s.coord.Get(ctx, catalogKey)
 		if reading == nil && string(found.Value) == string(intended) {
 			record, err = found, nil
+		} else {
+			s.doubt = true
 		}
 	}
 	if err != nil {
 		return err
 	}
-	names, err := catalog.Decode(record.Value)
-	if err != nil {
-		return fault.Wrap(fault.Bug, err) // it was encoded a moment ago
-	}
-	s.follow(context.WithoutCancel(ctx), names, record.Revision, ready)
+	s.follow(ctx, names, record.Revision, ready)
 	return nil
 }
 

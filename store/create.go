@@ -79,7 +79,7 @@ func (s *Store) autoCreate(ctx context.Context, name string) error {
 }
 
 // create makes an index: records first, then its empty shards, its name last, by add.
-// The caller holds s.admin.
+// The caller holds s.admin. Once begun, it does not end with ctx.
 func (s *Store) create(ctx context.Context, provided, name string, c catalog.Creation, add func(catalog.Catalog, catalog.Entry) (catalog.Catalog, error)) error {
 	idx, err := s.prepare(provided, name, c)
 	if err != nil {
@@ -87,6 +87,13 @@ func (s *Store) create(ctx context.Context, provided, name string, c catalog.Cre
 	}
 	if _, err := add(s.view.Load().catalog, idx.entry); err != nil {
 		return err // before anything is written
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := s.free(ctx, idx.entry.Number); err != nil {
+		return err
 	}
 	if err = s.writeRecords(ctx, idx); err == nil {
 		err = s.openShards(ctx, idx)
@@ -102,6 +109,27 @@ func (s *Store) create(ctx context.Context, provided, name string, c catalog.Cre
 	return err
 }
 
+// free makes sure that a number is nobody's: that the names of the view, from which it
+// comes, are not behind the truth.
+func (s *Store) free(ctx context.Context, number uint32) error {
+	record, err := s.coord.Get(ctx, catalogKey)
+	if err != nil {
+		return err
+	}
+	if record.Revision == s.view.Load().revision {
+		return nil
+	}
+	names, err := catalog.Decode(record.Value)
+	if err != nil {
+		return fault.At(err, "record "+catalogKey)
+	}
+	if number < names.NextIndex {
+		s.doubt = true
+		return fault.WithNext(fault.New(fault.Unavailable, "the names have changed meanwhile"), "try again")
+	}
+	return nil
+}
+
 // abandon takes down an index that was not made. When it is not known whether it was, its
 // records stay: the next change of names, or the next start, tells.
 func (s *Store) abandon(ctx context.Context, idx *index, why error) {
@@ -113,13 +141,23 @@ func (s *Store) abandon(ctx context.Context, idx *index, why error) {
 	found, err := s.coord.Get(ctx, catalogKey)
 	if err == nil {
 		var names catalog.Catalog
-		if names, err = catalog.Decode(found.Value); err == nil && names.Indices[idx.record.Name].Number != idx.entry.Number {
+		if names, err = catalog.Decode(found.Value); err == nil && !numbered(names, idx.entry.Number) {
 			err = s.erase(ctx, idx.entry.Number)
 		}
 	}
 	if err != nil {
 		s.leftOver(idx, joined(err, why))
 	}
+}
+
+// numbered reports whether an index has the number, whatever its name.
+func numbered(names catalog.Catalog, number uint32) bool {
+	for _, entry := range names.Indices {
+		if entry.Number == number {
+			return true
+		}
+	}
+	return false
 }
 
 // prepare is a new index, without shards and unknown to anybody.

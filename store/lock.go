@@ -13,6 +13,10 @@ import (
 // first.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	s.admin.Lock()
+	if err := ctx.Err(); err != nil { // gone while it waited
+		s.admin.Unlock()
+		return nil, err
+	}
 	if s.doubt {
 		if err := s.settle(ctx); err != nil {
 			s.admin.Unlock()
@@ -54,8 +58,12 @@ func (s *Store) settle(ctx context.Context) error {
 
 // changeIndex changes the record of one index by compare-and-set and publishes it; edit
 // gets the index as it is and returns its record as it shall be. The shards go on
-// unharmed. The caller holds s.admin.
+// unharmed. The caller holds s.admin. Like change, it does not end with ctx once begun.
 func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *index) (catalog.Index, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
 	old := s.view.Load().indices[name]
 	if old == nil {
 		return noSuchIndex(name)
@@ -71,12 +79,9 @@ func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *ind
 	key := indexKey(old.entry.Number)
 	record, err := coord.Update(ctx, s.coord, key, func([]byte) ([]byte, error) { return value, nil })
 	if err != nil {
-		found, reading := s.coord.Get(context.WithoutCancel(ctx), key)
-		if reading != nil {
+		found, reading := s.coord.Get(ctx, key)
+		if reading != nil || string(found.Value) != string(value) {
 			s.doubt = true
-			return err
-		}
-		if string(found.Value) != string(value) {
 			return err
 		}
 		record = found

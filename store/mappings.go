@@ -37,6 +37,7 @@ func (s *Store) PutMapping(ctx context.Context, e catalog.Expression, body []byt
 			return err
 		}
 	}
+	ctx = context.WithoutCancel(ctx) // all of them or none
 	for _, name := range names {
 		if err := s.storeMapping(ctx, name, body); err != nil {
 			return err

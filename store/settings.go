@@ -26,6 +26,7 @@ func (s *Store) PutSettings(ctx context.Context, e catalog.Expression, body []by
 	if err := v.acceptable(names, change); err != nil {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // all of them or none
 	for _, name := range names {
 		if err := s.storeSettings(ctx, name, change); err != nil {
 			return err
