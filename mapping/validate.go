@@ -76,6 +76,14 @@ func tooDeep(path string, limit int) error {
 }
 
 func (c *checking) leaf(f *Field, scope string) error {
+	if i := f.kind.index("index_prefixes"); i >= 0 { // fields of their own to the server
+		if f.params[i] != nil {
+			c.fields++
+		}
+		if f.flag("index_phrases") {
+			c.fields++
+		}
+	}
 	for _, path := range f.copyTo {
 		if err := c.copyTo(path, scope); err != nil {
 			return err
