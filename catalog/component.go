@@ -46,7 +46,7 @@ func (t *component) readTemplate(n *node) error {
 	if err != nil {
 		return err
 	}
-	return t.Request.read(n)
+	return t.read(n)
 }
 
 // wholeNumber reads a number, or a text that holds one.
@@ -86,7 +86,7 @@ func (t *component) json() []byte {
 func readComponent(raw json.RawMessage) component {
 	var t component
 	n := stored(raw)
-	_ = t.Request.read(n.get("template")) // it was read before it was stored
+	_ = t.read(n.get("template")) // it was read before it was stored
 	return t
 }
 

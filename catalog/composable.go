@@ -62,7 +62,7 @@ func readComposable(name string, raw json.RawMessage) composable {
 }
 
 func (t *composable) read(n *node) error {
-	fields := t.component.fields()
+	fields := t.fields()
 	fields["index_patterns"] = field{lists, func(n *node) error { t.patterns = n.strings(); return nil }}
 	fields["composed_of"] = field{lists, func(n *node) error { t.composedOf = n.strings(); return nil }}
 	fields["priority"] = field{scalars, wholeNumber(&t.priority)}

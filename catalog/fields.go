@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +22,6 @@ var (
 	texts    = []token.Kind{token.String}
 	lists    = []token.Kind{token.String, token.Array}
 	scalars  = []token.Kind{token.String, token.Integer, token.Float}
-	optional = []token.Kind{token.String, token.Integer, token.Float, token.Null}
 	booleans = []token.Kind{token.True, token.False, token.String}
 	objects  = []token.Kind{token.Object}
 	nullable = []token.Kind{token.Object, token.Null}
@@ -63,8 +63,8 @@ func readFields(name string, n *node, fields map[string]field) error {
 
 // within tells that a member of the object could not be read.
 func within(name string, m member, err error) error {
-	inner, ok := err.(misread) //nolint:errorlint // made by this file, never wrapped
-	if !ok {
+	var inner misread
+	if !errors.As(err, &inner) {
 		at := m.value.at
 		if !m.value.kind.IsScalar() {
 			at = m.value.end

@@ -19,15 +19,6 @@ import (
 // result as the object under "mappings".
 type Merge func(mappings []json.RawMessage) ([]byte, error)
 
-// requestOf reads the sections of a stored template.
-func requestOf(n *node) Request {
-	var r Request
-	if n != nil {
-		_ = r.read(n) // it was read before it was stored
-	}
-	return r
-}
-
 // stored reads a stored template.
 func stored(raw json.RawMessage) *node {
 	n, err := parseBody(raw)
