@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -93,6 +92,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`"(index_uuid|uuid|index\.uuid)":"[A-Za-z0-9_-]{22}"`), `"$1":"UUID"`},
 	{regexp.MustCompile(`/[A-Za-z0-9_-]{22}\]`), `/UUID]`},
 	{regexp.MustCompile(`"(creation_date|index\.creation_date)":"\d+"`), `"$1":"MILLIS"`},
+	{regexp.MustCompile(`id '[A-Za-z0-9_-]{20}'`), `id 'ID'`},
 	{regexp.MustCompile(`simulate_template_[a-z0-9_-]{22}`), `simulate_template_uuid`},
 }
 
@@ -534,12 +534,6 @@ func (r *request) documents() ([]byte, error) {
 	written := r.store.Write(r.ctx, []document.Write{write}, document.AtOnce)[0]
 	switch {
 	case written.Err != nil:
-		var e *exception.Error
-		if errors.As(written.Err, &e) && strings.Contains(e.Reason, "document with id") {
-			status, _ := told(written.Err)
-			r.code = status
-			return nil, nil // the id is chance
-		}
 		return nil, written.Err
 	case written.Outcome == document.Created:
 		r.code = 201
