@@ -238,6 +238,12 @@ func TestPagesGoOn(t *testing.T) {
 			l.Write(t.Context(), []document.Write{writing(document.Index, fmt.Sprintf("new-%d-%v", page, order), `{}`)}, document.AtOnce)
 			if page == 3 {
 				l.move(t)
+				if found, err := l.Get(t.Context(), document.Read{Target: "books", ID: "old-000", Version: document.Unset}); err != nil || !found.Exists {
+					t.Errorf("behind a move: %+v, %v", found, err)
+				}
+			}
+			if page > 100 {
+				t.Fatalf("by %v, the pages have no end", order)
 			}
 		}
 		for n := range 200 {
