@@ -57,7 +57,7 @@ e2e: ## read repositories through emulators of S3, Google Cloud Storage and Azur
 
 .PHONY: live
 live: ## take snapshots with real servers and compare every document with their answers
-	RESHELVE_LIVE=1 go test -timeout 30m -count=1 -run Live ./servers/...  ./cli/...
+	RESHELVE_LIVE=1 go test -timeout 30m -count=1 -run Live ./servers/... ./cli/... ./mapping/...
 
 .PHONY: fuzz
 fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)

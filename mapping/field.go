@@ -77,6 +77,14 @@ func (f *Field) Type() string { return f.kind.name }
 // IsObject reports whether the field is an object, nested or not.
 func (f *Field) IsObject() bool { return f.kind == objectType || f.kind == nestedType }
 
+// IncludedInParent reports whether the values of a nested object belong to the
+// object or document around it too.
+func (f *Field) IncludedInParent() bool { return f.includeInParent }
+
+// IncludedInRoot reports whether the values of a nested object belong to the
+// document too.
+func (f *Field) IncludedInRoot() bool { return f.includeInRoot }
+
 // Children are the fields of an object, by name.
 func (f *Field) Children() []*Field { return f.order }
 

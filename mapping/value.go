@@ -28,11 +28,16 @@ type Value struct {
 }
 
 // Sink receives the values of a document, in the order of the source. A value of
-// a field with multi-fields comes once for each.
+// a field with multi-fields comes once for each. Calls come from within Document,
+// one at a time.
 type Sink interface {
-	// Value receives one value.
+	// Value receives one value. Between Begin and End it may be of a field that is
+	// not in the nested object: a copy (copy_to) goes to the document, or the nested
+	// object around, that the field belongs to.
 	Value(f *Field, v Value)
-	// Begin and End enclose the values of one object of a nested field.
+	// Begin and End enclose the values of one object of a nested field. What its
+	// parent or the document is to know of them too is the sink's to give them: see
+	// [Field.IncludedInParent].
 	Begin(nested *Field)
 	End(nested *Field)
 }
