@@ -15,16 +15,33 @@ import (
 const index = "bench"
 
 // load sends the documents [from, to) in bulk requests of 1,000 by so many
-// clients, and returns how many were acknowledged in a second.
+// clients, and returns how many were acknowledged in a second. Making the requests
+// is not counted, and done in parts to keep them out of memory.
 func load(p *peer, from, to, clients int) (perSecond float64, err error) {
-	const batch = 1000
-	var requests [][]byte
-	for n := from; n < to; n += batch {
-		requests = append(requests, request("POST", "/"+index+"/_bulk", "application/x-ndjson", bulkBody(n, min(n+batch, to))))
+	const part = 100_000
+	var spent time.Duration
+	for at := from; at < to && err == nil; at += part {
+		var took time.Duration
+		took, err = send(p, requests(at, min(at+part, to)), clients)
+		spent += took
 	}
+	return float64(to-from) / spent.Seconds(), err
+}
+
+// requests are bulk requests of 1,000 documents each.
+func requests(from, to int) (all [][]byte) {
+	const batch = 1000
+	for n := from; n < to; n += batch {
+		all = append(all, request("POST", "/"+index+"/_bulk", "application/x-ndjson", bulkBody(n, min(n+batch, to))))
+	}
+	return all
+}
+
+// send sends bulk requests and checks the answers.
+func send(p *peer, requests [][]byte, clients int) (time.Duration, error) {
 	var next atomic.Int64
 	began := time.Now()
-	err = concurrently(p, clients, func(c *conn) error {
+	err := concurrently(p, clients, func(c *conn) error {
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(requests) {
@@ -36,7 +53,7 @@ func load(p *peer, from, to, clients int) (perSecond float64, err error) {
 			}
 		}
 	})
-	return float64(to-from) / time.Since(began).Seconds(), err
+	return time.Since(began), err
 }
 
 // concurrently runs so many clients, each with a connection of its own.
