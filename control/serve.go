@@ -114,7 +114,7 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		_ = server.Close() // what is still at work has had its time; it was not answered
 	}
 	for range 2 {
-		<-ended
+		_ = <-ended // that it was shut down
 	}
 	return err
 }

@@ -88,14 +88,14 @@ func newCollector(q query.Search) (*collector, error) {
 	return c, nil
 }
 
-// compare orders two documents by the search's keys alone.
+// keys orders two documents by the search's keys alone.
 func (c *collector) keys(a, b found) int {
 	for _, key := range c.q.Sort {
 		order := 0
 		if key.Field == "_id" {
 			order = strings.Compare(a.id, b.id)
 		} else {
-			order = a.mark.compare(b.mark)
+			order = a.compare(b.mark)
 		}
 		if key.Descending {
 			order = -order
@@ -109,7 +109,7 @@ func (c *collector) keys(a, b found) int {
 
 // compare is keys, then the order of _doc.
 func (c *collector) compare(a, b found) int {
-	return cmp.Or(c.keys(a, b), a.mark.compare(b.mark))
+	return cmp.Or(c.keys(a, b), a.compare(b.mark))
 }
 
 // byDoc reports whether documents come in the order in which they are scanned.

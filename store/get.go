@@ -75,7 +75,7 @@ func readRow(ctx context.Context, sh shard.Shard, epoch int64, ref shard.Ref, r 
 // joined is the first of two errors, the second told with it.
 func joined(err, second error) error {
 	if err != nil && second != nil {
-		return fmt.Errorf("%w (and then: %v)", err, second)
+		return fmt.Errorf("%w (and then: %w)", err, second)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -32,14 +33,14 @@ type routes struct {
 }
 
 // shard is where an order key of an index goes; nil when its shards are not open.
-func (r routes) shard(idx *index, key routing.Key) (shard.Shard, int64) {
+func (r routes) shard(idx *index, key routing.Key) (shard.Shard, placement.Shard) {
 	placed := r.placed[idx.entry.Number]
 	if placed == nil {
 		placed = idx
 		r.placed[idx.entry.Number] = idx
 	}
 	owner := placed.placement.Owner(key)
-	return placed.shards[owner.Number], owner.Epoch
+	return placed.shards[owner.Number], owner
 }
 
 // route finds the shard of every item by the present view, and answers those that
@@ -95,12 +96,11 @@ func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 			return queue{}, err
 		}
 		if checked != t.index { // its mapping has grown
-			it.target.index, t.index = checked, checked
+			it.index, t.index = checked, checked
 			r.targets[w.Target] = t
 		}
 	}
-	owner := t.index.placement.Owner(it.ref.Key)
-	sh := t.index.shards[owner.Number]
+	sh, owner := r.shard(t.index, it.ref.Key)
 	if sh == nil && t.index.entry.Closed { // meanwhile
 		return queue{}, t.index.closed()
 	}
@@ -138,8 +138,8 @@ func (s *Store) findTarget(ctx context.Context, w *document.Write) target {
 
 // identify settles the id, the routing and the order key of an item.
 func (it *item) identify() error {
-	w, idx := it.write, it.target.index
-	if it.target.stream && w.Target == idx.entry.Stream && w.Operation != document.Create {
+	w, idx := it.write, it.index
+	if it.stream && w.Target == idx.entry.Stream && w.Operation != document.Create {
 		return exception.New(exception.IllegalArgument, "only write ops with an op_type of create are allowed in data streams")
 	}
 	id := w.ID

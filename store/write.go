@@ -203,7 +203,7 @@ func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
 		it := sent[i]
 		switch {
 		case result.Err == nil:
-			it.answered(q, result)
+			it.answered(result)
 			took.seqNo = max(took.seqNo, result.SeqNo)
 			took.answers = append(took.answers, it.answer)
 		case fault.Is(result.Err, fault.Stale):
@@ -250,7 +250,7 @@ func (b *bulk) operation(q *queue, it *item) (op shard.Op, send bool) {
 }
 
 // answered fills the answer of an applied item.
-func (it *item) answered(q *queue, result shard.Result) {
+func (it *item) answered(result shard.Result) {
 	a := it.answer
 	a.Outcome, a.Versions = result.Outcome, result.Versions
 	if c := it.write.Change; c == nil || !c.WantSource {

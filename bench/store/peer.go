@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -72,7 +74,7 @@ func reshelve(binary, dir string) *peer {
 		_, rest, found := strings.Cut(line, " on http://")
 		if err != nil || !found {
 			_ = cmd.Process.Kill()
-			return "", 0, nil, fmt.Errorf("it says %q (%v)", line, err)
+			return "", 0, nil, fmt.Errorf("it says %q: %w", line, cmp.Or(err, errors.New("there is no address in it")))
 		}
 		go func() { _, _ = lines.WriteTo(os.Stderr) }()
 		address, _, _ := strings.Cut(rest, ": ")
