@@ -232,9 +232,12 @@ func (e *Engine) Close() error {
 	var err error
 	if e.db != nil {
 		if healthy {
-			err = e.db.Flush()
+			select {
+			case <-e.db.flush():
+			case <-e.db.seal.done:
+			}
 		}
-		err = errors.Join(err, e.db.close(), e.db.seal.broken())
+		err = errors.Join(e.db.close(), e.db.seal.broken())
 		e.db = nil
 	}
 	return e.failed(errors.Join(err, e.lock.Close()))

@@ -8,8 +8,8 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// mark is the sequence number up to which everything is synced. It only grows,
-// until it is broken: then nothing above it will ever be.
+// mark is the sequence number up to which everything is synced. It only grows. Once
+// it is broken, nobody waits for more.
 type mark struct {
 	seqNo atomic.Int64
 
@@ -22,7 +22,7 @@ type mark struct {
 func (m *mark) reach(seqNo int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.broken == nil && seqNo > m.seqNo.Load() {
+	if seqNo > m.seqNo.Load() {
 		m.seqNo.Store(seqNo)
 		m.wake()
 	}

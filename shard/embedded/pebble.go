@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,9 +24,9 @@ type store struct {
 // openStore opens Pebble for reading and writing, or for reading alone.
 func (e *Engine) openStore(readOnly bool) (*store, error) {
 	inner := vfs.OnDiskFull(e.options.FS, e.space.drop)
-	s := &store{readOnly: readOnly, seal: &seal{FS: inner, log: filepath.Join(e.dir, "log"), failed: e.failing}}
+	s := &store{readOnly: readOnly, seal: &seal{FS: inner, failed: e.failing, done: make(chan struct{})}}
 	p := e.options.pebble()
-	p.FS, p.WALDir, p.Lock, p.ReadOnly = s.seal, s.seal.log, e.lock, readOnly
+	p.FS, p.Lock, p.ReadOnly = s.seal, e.lock, readOnly
 	l := &logger{e.options.Logger, s.seal}
 	p.Logger = l
 	p.EventListener = &pebble.EventListener{
@@ -95,6 +94,16 @@ func (s *store) apply(b *pebble.Batch) (err error) {
 func (s *store) await(b *pebble.Batch) error {
 	err := errors.Join(b.SyncWait(), s.seal.broken())
 	return errors.Join(err, b.Close())
+}
+
+// flush begins to write out what is only in the log. The channel is closed when that
+// is done; or never, when the store is sealed.
+func (s *store) flush() <-chan struct{} {
+	done, err := s.AsyncFlush()
+	if err != nil {
+		return nil // it is open for reading alone
+	}
+	return done
 }
 
 // close ends Pebble, whatever state it is in.

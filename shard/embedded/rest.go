@@ -41,15 +41,12 @@ func (e *Engine) rest() {
 	if err != nil {
 		return
 	}
-	flushed, err := db.AsyncFlush()
+	flushed, sealed := db.flush(), db.seal.done
 	done() // a failing disk may flush for long, and must be replaceable meanwhile
-	if err != nil {
-		return
-	}
 	select {
 	case <-flushed:
 		debug.FreeOSMemory()
-	case <-time.After(time.Minute): // the disk fails, and what was asked to flush may be replaced
+	case <-sealed:
 	case <-e.stop:
 	}
 }

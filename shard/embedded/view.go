@@ -149,7 +149,7 @@ func (r *reader) usable() error {
 
 // errEnded is what a reader says whose Pebble was replaced.
 func (v *view) errEnded() error {
-	return fault.At(fault.New(fault.Unavailable, "the store was opened again after a failure, which ended its readers"), place(v.shard.id))
+	return fault.New(fault.Unavailable, "the folder was opened again after a failure, which ended the readers")
 }
 
 // Get gives a row that belongs to the caller, tombstones included.
@@ -163,7 +163,7 @@ func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.R
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.snapshot == nil {
-		return shard.Row{}, false, r.errEnded()
+		return shard.Row{}, false, r.shard.failure(r.errEnded())
 	}
 	row, found, err := r.shard.get(r.snapshot, ref, noSource)
 	return row, found, r.shard.failure(err)

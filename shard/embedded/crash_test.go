@@ -1,0 +1,124 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// TestCrashAtEveryFileOperation pulls the plug before every operation that changes
+// a file, while a script writes, deletes, refreshes and prunes, and opens what is
+// left: without what was not synced, and with parts of it.
+func TestCrashAtEveryFileOperation(t *testing.T) {
+	every := 1
+	if testing.Short() {
+		every = 17
+	}
+	mem, h := vfs.NewCrashableMem(), &history{acked: -1, pruned: -1}
+	crashes := make(chan crash, 8)
+	var checkers sync.WaitGroup
+	for range 2 {
+		checkers.Go(func() {
+			for c := range crashes {
+				if err := c.check(); err != nil {
+					t.Errorf("operation %d, %s, unsynced kept %d %%: %v", c.number, c.op, c.kept, err)
+				}
+			}
+		})
+	}
+	var mu sync.Mutex
+	n := 0
+	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; n%every != 0 {
+			return nil
+		}
+		for _, kept := range []int{0, 50, 100} {
+			c := crash{number: n, op: op.Path, kept: kept}
+			c.ops, c.acked, _ = h.snapshot()
+			c.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(uint64(n), uint64(kept)))})
+			c.issued, _, c.pruned = h.snapshot()
+			crashes <- c
+		}
+		return nil
+	}))
+	play(t, fs, h)
+	close(crashes)
+	checkers.Wait()
+	t.Logf("%d operations", n)
+	if n < 500 {
+		t.Errorf("only %d operations were seen", n)
+	}
+}
+
+// play writes, deletes, refreshes and prunes for a while, closing in between.
+func play(t *testing.T, fs vfs.FS, h *history) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		e, s, err := opened(small(fs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 40 {
+			if !h.write(s, random(rng, 1+rng.IntN(30))) {
+				t.Fatal("a write failed")
+			}
+			switch rng.IntN(4) {
+			case 0:
+				if _, err := s.Refresh(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			case 1:
+				h.mu.Lock()
+				h.pruned = h.acked
+				h.mu.Unlock()
+				if err := s.Prune(context.Background(), time.Now().Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := errors.Join(s.Close(), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// crash is a file system as it is found after the plug was pulled.
+type crash struct {
+	number        int
+	op            string
+	kept          int
+	fs            *vfs.MemFS
+	ops, issued   []shard.Op
+	acked, pruned int64
+}
+
+func (c *crash) check() error {
+	for range 2 { // the second time after an orderly end
+		e, s, err := opened(small(c.fs))
+		if fault.Is(err, fault.Unavailable) && c.acked < 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = check(s, c.issued, c.acked, c.pruned)
+		if err = errors.Join(err, s.Close(), e.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+package embedded
+
+import "time"
+
+func init() {
+	retryEvery, refuseEvery = time.Millisecond, time.Millisecond
+}
