@@ -32,7 +32,8 @@ type Engine interface {
 	// Drop removes everything of an index whose shards are closed. Durable when it
 	// returns; repeating it is harmless. With a shard open it is a fault.Conflict.
 	Drop(ctx context.Context, index uint32) error
-	// Indices are the numbers of the indices of which the engine holds something.
+	// Indices are the numbers of the indices of which the engine holds something; none
+	// of them has only been opened.
 	Indices(ctx context.Context) ([]uint32, error)
 	// Health tells whether writes are taken now. It is cheap.
 	Health() Health

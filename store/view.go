@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
@@ -40,9 +39,6 @@ type index struct {
 	shards    map[uint32]shard.Shard // nil when closed
 }
 
-// names are the names of all indices, sorted.
-func (v *view) names() []string { return slices.Sorted(maps.Keys(v.indices)) }
-
 // Placement reads the truth about who owns what, for shards.
 func (s *Store) Placement(ctx context.Context, index uint32) (placement.Placement, error) {
 	record, err := s.coord.Get(ctx, placementKey(index))
@@ -69,7 +65,11 @@ func (s *Store) load(ctx context.Context) error {
 	if err != nil {
 		return fault.At(err, "record "+catalogKey)
 	}
-	if err := s.sweep(ctx, names); err != nil {
+	held, err := s.held(ctx, names)
+	if err != nil {
+		return err
+	}
+	if err := s.sweep(ctx, names, held); err != nil {
 		return err
 	}
 	v := &view{catalog: names, revision: record.Revision, indices: map[string]*index{}}
@@ -88,8 +88,27 @@ func (s *Store) load(ctx context.Context) error {
 	return nil
 }
 
-// sweep removes the records and rows of indices that the catalog does not name.
-func (s *Store) sweep(ctx context.Context, names catalog.Catalog) error {
+// held are the numbers of the indices that the engine has rows of. Rows are written after
+// the catalog has their index's name, so that one of a number that it has not given out
+// tells of a catalog that is lost or older than the rows: then nothing may be removed.
+func (s *Store) held(ctx context.Context, names catalog.Catalog) ([]uint32, error) {
+	held, err := s.engine.Indices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range held {
+		if number >= names.NextIndex {
+			err := fault.New(fault.Corrupt, "there are documents of index %d, which it has never named (it has named %d indices): it is lost, or older than the documents",
+				number, names.NextIndex-1)
+			return nil, fault.At(fault.WithNext(err, "restore the whole folder from one backup; nothing was removed"), "record "+catalogKey)
+		}
+	}
+	return held, nil
+}
+
+// sweep removes the records of indices that the catalog does not name, and their rows where
+// some are held.
+func (s *Store) sweep(ctx context.Context, names catalog.Catalog, held []uint32) error {
 	known := map[string]bool{}
 	numbers := map[uint32]bool{}
 	for _, entry := range names.Indices {
@@ -109,10 +128,6 @@ func (s *Store) sweep(ctx context.Context, names catalog.Catalog) error {
 				}
 			}
 		}
-	}
-	held, err := s.engine.Indices(ctx)
-	if err != nil {
-		return err
 	}
 	for _, number := range held {
 		if !numbers[number] {

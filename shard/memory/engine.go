@@ -78,10 +78,14 @@ func (e *Engine) claim(id shard.ID) (*truth, error) {
 	return e.truths[id], nil
 }
 
+// release lets go of a shard that is closed. One that holds nothing leaves nothing.
 func (e *Engine) release(id shard.ID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.open, id)
+	if t := e.truths[id]; t != nil && t.last() < 0 && len(t.holds) == 0 {
+		delete(e.truths, id)
+	}
 }
 
 // Drop is fault.Conflict while a shard of the index is open.

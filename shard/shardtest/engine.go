@@ -129,6 +129,7 @@ func dropped(t *testing.T, c Case) {
 		o.write(indexed("a", `{}`))
 		o.close()
 	}
+	k.other(shard.ID{Index: 9}).close() // never written to
 	k.indices(6, 7, 8)
 	k.close()
 	for range 2 {
