@@ -41,11 +41,14 @@ func (w *world) item(t *rapid.T) string {
 	var meta []string
 	if seldom(t, 3, "index in the item") {
 		meta = append(meta, `"_index":`+quoted(w.index(t)))
+		if w.routed {
+			meta = append(meta, `"routing":"r"`)
+		}
 	}
 	if (action != "index" && action != "create") || !seldom(t, 8, "no id") {
 		meta = append(meta, `"_id":`+quoted(w.plainID(t)))
 	}
-	for _, extra := range []string{`"routing":"r"`, `"if_seq_no":2,"if_primary_term":1`, `"version":4,"version_type":"external"`, `"require_alias":true`, `"_source":true`, `"retry_on_conflict":1`, `"routing":""`} {
+	for _, extra := range []string{`"if_seq_no":2,"if_primary_term":1`, `"version":4,"version_type":"external"`, `"require_alias":true`, `"_source":true`, `"retry_on_conflict":1`} {
 		if seldom(t, 14, extra) {
 			meta = append(meta, extra)
 		}
@@ -81,8 +84,11 @@ func (w *world) several(t *rapid.T) call {
 		parts := []string{`"_id":` + quoted(w.plainID(t))}
 		if !seldom(t, 3, "no index") {
 			parts = append(parts, `"_index":`+quoted(w.index(t)))
+			if w.routed {
+				parts = append(parts, `"routing":"r"`)
+			}
 		}
-		for _, extra := range []string{`"routing":"r"`, `"_source":false`, `"_source":{"includes":["n"],"excludes":["o"]}`, `"_source":"n*"`, `"version":2,"version_type":"external"`, `"stored_fields":["n"]`} {
+		for _, extra := range []string{`"_source":false`, `"_source":{"includes":["n"],"excludes":["o"]}`, `"_source":"n*"`, `"version":2,"version_type":"external"`, `"stored_fields":["n"]`} {
 			if seldom(t, 12, extra) {
 				parts = append(parts, extra)
 			}

@@ -12,6 +12,7 @@ import (
 // world names what a conversation is about.
 type world struct {
 	prefix string
+	routed bool // the index that was drawn last wants routing
 	fault  bool // the request that is drawn may have one thing wrong, and has none yet
 }
 
@@ -42,7 +43,9 @@ func seldom(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).D
 
 // index is a name of an index that there probably is, or of an alias, or of nothing.
 func (w *world) index(t *rapid.T) string {
-	return w.prefix + pick(t, "index", "typed", "typed", "typed", "free", "free", "free", "strict", "new", "alias", "alias", "none", "routed")
+	name := pick(t, "index", "typed", "typed", "typed", "free", "free", "free", "strict", "new", "alias", "alias", "none", "routed")
+	w.routed = name == "routed"
+	return w.prefix + name
 }
 
 // typed is the mapping of one index of every conversation.
@@ -117,6 +120,12 @@ func (w *world) plainID(t *rapid.T) string {
 func (w *world) parameters(t *rapid.T, names ...string) string {
 	var parts []string
 	for _, name := range names {
+		if name == "routing" { // see the table of differences
+			if w.routed && !w.mistake(t, "no routing") {
+				parts = append(parts, "routing=r")
+			}
+			continue
+		}
 		if seldom(t, 6, name) {
 			parts = append(parts, w.parameter(t, name))
 		}
@@ -141,7 +150,7 @@ type words struct{ right, wrong string }
 var booleans = words{"true|false|", "x|TRUE|1"}
 
 var parameterValues = map[string]words{
-	"refresh": {"true|true|false||wait_for", "x|TRUE"}, "op_type": {"index|create", "CREATE|x|"}, "routing": {"r|r|s||a,b|%C3%A9|%20", "r"},
+	"refresh": {"true|true|false||wait_for", "x|TRUE"}, "op_type": {"index|create", "CREATE|x|"},
 	"_source": {"true|false|n|closed.*|nest.x,n|*||*.x|n*", "TRUE"}, "_source_includes": {"n|closed|closed.*|*|nest.x||o.p,o.q", "n"},
 	"_source_excludes": {"n|closed|closed.*|*|nest.x||o.p,o.q", "n"}, "realtime": booleans, "require_alias": booleans, "doc_as_upsert": booleans,
 	"allow_no_indices": booleans, "ignore_unavailable": booleans, "include_type_name": booleans, "retry_on_conflict": {"0|3", "-1|x|"},
