@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -87,12 +86,12 @@ func (s *Store) search(ctx context.Context, e catalog.Expression, routed string,
 
 // visit acquires readers of the shards that a search meets, by index number and range.
 func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) (parts []part, err error) {
-	names, err := s.Resolve(ctx, e)
+	v := s.view.Load() // one for all: an index that goes in between is an error, not left out
+	names, err := v.catalog.Resolve(e, s.now().UnixMilli())
 	if err != nil {
 		return nil, err
 	}
-	v := s.view.Load()
-	if err := unfiltered(v, e); err != nil {
+	if err := s.unfiltered(v, e, names); err != nil {
 		return nil, err
 	}
 	var indices []*index
@@ -140,16 +139,13 @@ func (idx *index) parts(routed string) (parts []part) {
 
 // unfiltered refuses aliases with filters: what a filter means is not known here,
 // and leaving it out would show what it hides.
-func unfiltered(v *view, e catalog.Expression) error {
-	for _, name := range e.Names {
-		for _, alias := range v.catalog.Aliases[name] {
-			if len(alias.Filter) > 0 && !bytes.Equal(alias.Filter, []byte("null")) {
-				return exception.New(exception.IllegalArgument,
-					"alias [%s] has a filter, and searching through filtered aliases is not supported by this version of reshelve", name)
-			}
-		}
+func (s *Store) unfiltered(v *view, e catalog.Expression, names []string) error {
+	alias, err := v.catalog.FilteredAlias(e, names, s.now().UnixMilli())
+	if err == nil && alias != "" {
+		err = exception.New(exception.IllegalArgument,
+			"alias [%s] has a filter, and searching through filtered aliases is not supported by this version of reshelve", alias)
 	}
-	return nil
+	return err
 }
 
 // Route is the status of the indices with only those shards that a routing value visits.
