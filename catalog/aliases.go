@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // aliasTargets says how the indices of alias actions are resolved.
@@ -134,9 +135,9 @@ func (c Catalog) aliasesOf(index string, patterns []string) []string {
 		matched := false
 		for i, p := range patterns {
 			if rest, ok := strings.CutPrefix(p, "-"); ok && i > 0 {
-				matched = matched && !Match(rest, name)
+				matched = matched && !wildcard.Match(rest, name)
 			} else {
-				matched = matched || p == "_all" || Match(p, name)
+				matched = matched || p == "_all" || wildcard.Match(p, name)
 			}
 		}
 		if matched {

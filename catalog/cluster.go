@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // clusterKnown are the settings of the cluster that do something here.
@@ -75,7 +76,7 @@ func (c Catalog) clusterSettings(kind string) map[string]string {
 
 // resets reports whether a pattern among the edits resets the setting.
 func (all edits) resets(name string) bool {
-	return slices.ContainsFunc(all, func(e edit) bool { return e.reset && isPattern(e.name) && Match(e.name, name) })
+	return slices.ContainsFunc(all, func(e edit) bool { return e.reset && isPattern(e.name) && wildcard.Match(e.name, name) })
 }
 
 func hasPrefix(prefixes []string, name string) bool {
@@ -155,7 +156,7 @@ func (c Catalog) AutoCreate(index string) error {
 		return refused("[action.auto_create_index] is [false]")
 	}
 	for _, rule := range a.rules {
-		if !Match(rule.pattern, index) {
+		if !wildcard.Match(rule.pattern, index) {
 			continue
 		}
 		if rule.allow {

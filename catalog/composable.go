@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // composable is an index template (_index_template), read.
@@ -229,7 +230,7 @@ func (c Catalog) composableFor(index string, hidden bool) (composable, bool) {
 	var all []composable
 	for name, raw := range c.Composable {
 		t := readComposable(name, raw)
-		matches := slices.ContainsFunc(t.patterns, func(p string) bool { return Match(p, index) })
+		matches := wildcard.MatchAny(t.patterns, index)
 		if matches && (!hidden || !isGlobal(t.patterns)) {
 			all = append(all, t)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/token"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // legacy is a legacy template (_template), read.
@@ -143,7 +144,7 @@ func (c Catalog) legacyFor(index string, hidden string) []legacy {
 	for name, raw := range c.Legacy {
 		t := legacy{name: name}
 		_ = t.read(stored(raw)) // it was read before it was stored
-		if slices.ContainsFunc(t.patterns, func(p string) bool { return Match(p, index) }) {
+		if wildcard.MatchAny(t.patterns, index) {
 			all = append(all, t)
 		}
 	}

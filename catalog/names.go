@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // forbidden are the characters that no name may hold, as the server prints them.
@@ -94,28 +95,3 @@ func (c Catalog) available(name string) error {
 
 // isPattern reports whether name holds a wildcard.
 func isPattern(name string) bool { return strings.Contains(name, "*") }
-
-// Match reports whether text matches a pattern in which * stands for any
-// characters, none included.
-func Match(pattern, text string) bool {
-	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == text
-	}
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	for {
-		var part string
-		part, rest, wild = strings.Cut(rest, "*")
-		if !wild {
-			return strings.HasSuffix(text, part)
-		}
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(part):]
-	}
-}

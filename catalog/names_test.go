@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // The reasons are those of OpenSearch 2.19.0.
@@ -36,20 +37,6 @@ func TestIndexNames(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
-	for _, tc := range []struct {
-		pattern, text string
-		want          bool
-	}{
-		{"*", "", true}, {"", "", true}, {"", "a", false}, {"a*", "a", true}, {"a*", "b", false}, {"*a", "ba", true}, {"a*b", "ab", true}, {"a*b", "acbc", false},
-		{"a*a", "a", false}, {"*a*", "xay", true}, {"a*b*c", "a1b2c", true}, {"a*b*c", "acb", false}, {"**", "x", true}, {"a**b", "ab", true}, {"ab", "ab", true},
-	} {
-		if got := catalog.Match(tc.pattern, tc.text); got != tc.want {
-			t.Errorf("%q on %q: %t", tc.pattern, tc.text, got)
-		}
-	}
-}
-
 // TestPatternsThatOverlapAreRefused: a template of the same priority is refused exactly when
 // some name matches both patterns.
 func TestPatternsThatOverlapAreRefused(t *testing.T) {
@@ -67,7 +54,7 @@ func TestPatternsThatOverlapAreRefused(t *testing.T) {
 		first, second := pattern.Draw(t, "first"), pattern.Draw(t, "second")
 		common := ""
 		for _, name := range names[1:] {
-			if catalog.Match(first, name) && catalog.Match(second, name) {
+			if wildcard.Match(first, name) && wildcard.Match(second, name) {
 				common = name
 				break
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // noSuchIndex is the exception about a name that nobody has.
@@ -223,7 +224,7 @@ func (r resolver) matches(pattern string) []string {
 	var names []string
 	for _, all := range []func(func(string) bool){maps.Keys(r.Indices), maps.Keys(r.Aliases), maps.Keys(r.Streams)} {
 		for name := range all {
-			if Match(pattern, name) && r.seen(name) {
+			if wildcard.Match(pattern, name) && r.seen(name) {
 				names = append(names, name)
 			}
 		}

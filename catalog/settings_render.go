@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // RenderSettings is the JSON object of settings, as the server shows them:
@@ -32,7 +34,7 @@ func (all edits) render(flat bool) []byte {
 }
 
 func matchAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return p == "_all" || Match(p, name) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return p == "_all" || wildcard.Match(p, name) })
 }
 
 // Defaults are the settings of an index that are not set, with the values that hold then.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/token"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // SettingsChange is the body of a settings update, read and checked.
@@ -94,7 +95,7 @@ func (c SettingsChange) Apply(index string, settings map[string]string) (map[str
 			out[e.name] = e.value
 		case !e.reset:
 		case isPattern(e.name):
-			maps.DeleteFunc(out, func(name, _ string) bool { return Match(e.name, name) })
+			maps.DeleteFunc(out, func(name, _ string) bool { return wildcard.Match(e.name, name) })
 		default:
 			delete(out, e.name)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // actionInvalid is the exception about a request that says too little.
@@ -86,7 +87,7 @@ func (c Catalog) WithBacking(b Backing, entry Entry) (Catalog, error) {
 func (c Catalog) StreamsNamed(patterns []string) []string {
 	var names []string
 	for name := range c.Streams {
-		if slices.ContainsFunc(patterns, func(p string) bool { return p == "_all" || Match(p, name) }) {
+		if slices.ContainsFunc(patterns, func(p string) bool { return p == "_all" || wildcard.Match(p, name) }) {
 			names = append(names, name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // Templates are kept as the server shows them, settings nested. What is read here
@@ -152,7 +153,7 @@ func templateMissing(name string) *exception.Error {
 func matching(all map[string]json.RawMessage, pattern string) ([]string, error) {
 	var names []string
 	for name := range all {
-		if Match(pattern, name) {
+		if wildcard.Match(pattern, name) {
 			names = append(names, name)
 		}
 	}

@@ -5,31 +5,8 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/wildcard"
 )
-
-// matches tells whether name fits pattern, in which each * stands for any run of
-// characters, the empty one too.
-func matches(pattern, name string) bool {
-	head, rest, starred := strings.Cut(pattern, "*")
-	if !starred {
-		return pattern == name
-	}
-	if !strings.HasPrefix(name, head) {
-		return false
-	}
-	name = name[len(head):]
-	for {
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, part)
-		}
-		i := strings.Index(name, part)
-		if i < 0 {
-			return false
-		}
-		name, rest = name[i+len(part):], after
-	}
-}
 
 // selectIndices returns those of the names that fit at least one pattern, in
 // the order of their bytes; without patterns all of them. A pattern that fits
@@ -43,7 +20,7 @@ func selectIndices(names, patterns []string) ([]string, error) {
 	for _, pattern := range patterns {
 		found := false
 		for _, name := range names {
-			if matches(pattern, name) {
+			if wildcard.Match(pattern, name) {
 				chosen[name], found = true, true
 			}
 		}

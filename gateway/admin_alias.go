@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 var aliasRoutes = []route{
@@ -82,7 +83,7 @@ func missingAliases(found []catalog.Status, wanted []string) []string {
 func takenAway(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		rest, minus := strings.CutPrefix(entry, "-")
-		return minus && (rest == "_all" || catalog.Match(rest, name))
+		return minus && (rest == "_all" || wildcard.Match(rest, name))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 const capsParams = expressionParams + "fields include_unmapped"
@@ -84,7 +85,7 @@ func addCapabilities(found map[string]capabilities, index string, m *mapping.Map
 		found[name].add(kind, index, can)
 	}
 	for name, can := range ownCapabilities {
-		if matchesAny(patterns, name) {
+		if wildcard.MatchAny(patterns, name) {
 			kind := name
 			if name == "_doc_count" {
 				kind = "long"
@@ -93,7 +94,7 @@ func addCapabilities(found map[string]capabilities, index string, m *mapping.Map
 		}
 	}
 	for f := range m.All() {
-		if f.Path() == "" || f.IsObject() || !matchesAny(patterns, f.Path()) {
+		if f.Path() == "" || f.IsObject() || !wildcard.MatchAny(patterns, f.Path()) {
 			continue
 		}
 		stands := f

@@ -3,21 +3,11 @@ package gateway
 import (
 	"strings"
 
-	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // isPattern reports whether a name is meant as a pattern.
 func isPattern(name string) bool { return strings.Contains(name, "*") }
-
-// matchesAny reports whether one of some patterns means name.
-func matchesAny(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if catalog.Match(pattern, name) {
-			return true
-		}
-	}
-	return false
-}
 
 // chosen reports whether a list of names and patterns means name: the list is
 // read from left to right, and after its first pattern a leading "-" takes away.
@@ -30,8 +20,8 @@ func chosen(list []string, name string) bool {
 		wild = wild || isPattern(entry) || entry == "_all"
 		switch {
 		case wild && strings.HasPrefix(entry, "-"):
-			found = found && entry != "-_all" && !catalog.Match(entry[1:], name)
-		case entry == "_all" || catalog.Match(entry, name):
+			found = found && entry != "-_all" && !wildcard.Match(entry[1:], name)
+		case entry == "_all" || wildcard.Match(entry, name):
 			found = true
 		}
 	}

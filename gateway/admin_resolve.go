@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 const shardsParams = expressionParams + "preference routing local"
@@ -134,11 +135,11 @@ func (c *call) searchShards() error {
 // filters let through together: nothing is filtered when it was named itself too.
 func throughAliases(s catalog.Status, names []string) object {
 	o := object{}
-	direct := len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return catalog.Match(name, s.Name) })
+	direct := len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return wildcard.Match(name, s.Name) })
 	var asked []string
 	var filters array
 	for _, name := range sortedNames(s.Aliases) {
-		if len(names) == 0 || !slices.ContainsFunc(names, func(n string) bool { return catalog.Match(n, name) && !strings.HasPrefix(n, "-") }) {
+		if len(names) == 0 || !slices.ContainsFunc(names, func(n string) bool { return wildcard.Match(n, name) && !strings.HasPrefix(n, "-") }) {
 			continue
 		}
 		asked = append(asked, name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // settingsLook is how settings are shown.
@@ -161,7 +162,7 @@ func chosenSettings(settings map[string]string, patterns []string) map[string]st
 	}
 	chosen := map[string]string{}
 	for name, value := range settings {
-		if matchesAny(patterns, name) {
+		if wildcard.MatchAny(patterns, name) {
 			chosen[name] = value
 		}
 	}

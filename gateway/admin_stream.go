@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 var streamRoutes = []route{
@@ -31,7 +32,7 @@ func (c *call) streams(known map[string]catalog.Stream) ([]string, error) {
 	}
 	var found []string
 	for _, name := range sortedNames(known) {
-		if wanted == nil || matchesAny(wanted, name) {
+		if wanted == nil || wildcard.MatchAny(wanted, name) {
 			found = append(found, name)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 const putTemplateParams = patienceParams + "create cause order"
@@ -74,7 +74,7 @@ func (c *call) getLegacyTemplates() error {
 	kept := c.s.store.Catalog().Legacy
 	found := map[string]json.RawMessage{}
 	for name, template := range kept {
-		if wanted := c.names("name"); wanted == nil || matchesAny(wanted, name) {
+		if wanted := c.names("name"); wanted == nil || wildcard.MatchAny(wanted, name) {
 			found[name] = template
 		}
 	}
@@ -106,7 +106,7 @@ func (c *call) listTemplates(kept map[string]json.RawMessage, list, one, kind st
 	wanted := c.name("name")
 	found := map[string]json.RawMessage{}
 	for name, template := range kept {
-		if wanted == "" || catalog.Match(wanted, name) {
+		if wanted == "" || wildcard.Match(wanted, name) {
 			found[name] = template
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 var aliasColumns = []column{
@@ -93,13 +94,13 @@ func (c *call) catTemplates() error {
 		wanted := c.name("name")
 		var rows [][]any
 		for _, name := range serverOrder(known.Legacy, usualTable) {
-			if wanted == "" || catalog.Match(wanted, name) {
+			if wanted == "" || wildcard.Match(wanted, name) {
 				t := readTemplate(known.Legacy[name])
 				rows = append(rows, []any{name, listInWords(t.IndexPatterns), t.Order, orNothing(t.Version), ""})
 			}
 		}
 		for _, name := range serverOrder(known.Composable, copiedTable(len(known.Composable))) {
-			if wanted == "" || catalog.Match(wanted, name) {
+			if wanted == "" || wildcard.Match(wanted, name) {
 				t := readTemplate(known.Composable[name])
 				rows = append(rows, []any{name, listInWords(t.IndexPatterns), t.Priority, orNothing(t.Version), listInWords(t.ComposedOf)})
 			}

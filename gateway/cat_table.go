@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // A table is what a _cat endpoint shows. Values are text (string), counts (int
@@ -94,7 +94,7 @@ func (t *table) expand(names []string) []string {
 			continue
 		}
 		for _, c := range t.columns {
-			if catalog.Match(name, c.name) || slices.ContainsFunc(splitList(c.aliases), func(alias string) bool { return catalog.Match(name, alias) }) {
+			if wildcard.Match(name, c.name) || slices.ContainsFunc(splitList(c.aliases), func(alias string) bool { return wildcard.Match(name, alias) }) {
 				keep(c.name)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 const nodesParams = "flat_settings timeout completion_fields fielddata_fields fields groups level types include_segment_file_sizes"
@@ -57,7 +58,7 @@ func (c *call) isMe(filter string) bool {
 	_, host := c.address()
 	for _, name := range []string{"_all", "_local", "_master", "_cluster_manager", c.s.nodeID(), c.s.options.Name, host,
 		"data:true", "ingest:true", "master:true", "cluster_manager:true"} {
-		if catalog.Match(filter, name) {
+		if wildcard.Match(filter, name) {
 			return true
 		}
 	}

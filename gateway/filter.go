@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // pathFilter is filter_path: which parts of an answer the client wants. A path is
@@ -50,7 +52,7 @@ func splitPath(path string) (names []string) {
 			name.WriteByte(path[i])
 		}
 	}
-	return append(names, name.String())
+	return slices.CompactFunc(append(names, name.String()), func(a, b string) bool { return a == "**" && b == "**" })
 }
 
 // append appends what the filter leaves of a JSON value; what is no JSON stays.
@@ -151,40 +153,26 @@ func (w pathWalk) value(dst []byte, below [][]string, matched bool) (_ []byte, k
 
 // step follows paths into a member: what remains of them, and whether one ends there.
 func step(paths [][]string, name string) (below [][]string, matched bool) {
+	met := map[*string]bool{} // what is in below: with several ** many ways lead to the same rest
+	remains := func(path []string) {
+		if len(paths) > 1 && met[&path[0]] {
+			return
+		}
+		met[&path[0]] = true
+		below = append(below, path)
+	}
 	for _, path := range paths {
 		for len(path) > 1 && path[0] == "**" { // it may stand for nothing, too
-			below = append(below, path)
+			remains(path)
 			path = path[1:]
 		}
-		if path[0] != "**" && !wildcard(path[0], name) {
+		if path[0] != "**" && !wildcard.Match(path[0], name) {
 			continue
 		}
 		if len(path) == 1 {
 			return nil, true
 		}
-		below = append(below, path[1:])
+		remains(path[1:])
 	}
 	return below, false
-}
-
-// wildcard reports whether text is what pattern says, where * stands for any text.
-func wildcard(pattern, text string) bool {
-	star, from := -1, 0
-	p, t := 0, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, from = p, t
-			p++
-		case p < len(pattern) && pattern[p] == text[t]:
-			p++
-			t++
-		case star >= 0:
-			from++
-			p, t = star+1, from
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

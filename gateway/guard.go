@@ -91,11 +91,12 @@ func (p problems) err() error {
 	if len(p) == 0 {
 		return nil
 	}
-	reason := "Validation Failed: "
+	var reason strings.Builder // a bulk may have a million
+	reason.WriteString("Validation Failed: ")
 	for i, problem := range p {
-		reason += strconv.Itoa(i+1) + ": " + problem + ";"
+		reason.WriteString(strconv.Itoa(i+1) + ": " + problem + ";")
 	}
-	return exception.New(exception.ActionRequestValidation, "%s", reason)
+	return exception.New(exception.ActionRequestValidation, "%s", reason.String())
 }
 
 // validate finds what is wrong with a write whatever is stored.

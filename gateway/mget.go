@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/reshelve/reshelve/document"
@@ -62,10 +61,10 @@ func (c *call) refreshAll(wishes []wish) error {
 	if refresh, err := c.boolean("refresh", false); err != nil || !refresh {
 		return err
 	}
-	var names []string
+	met := map[string]bool{}
 	for i := range wishes {
-		if name := wishes[i].read.Target; !slices.Contains(names, name) {
-			names = append(names, name)
+		if name := wishes[i].read.Target; !met[name] {
+			met[name] = true
 			_ = c.refreshFirst(name) // the get tells what is wrong with the name
 		}
 	}

@@ -1,6 +1,10 @@
 package mapping
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reshelve/reshelve/wildcard"
+)
 
 // JSON is the object under "mappings" as the server renders it: keys in its
 // order, defaults left out.
@@ -157,14 +161,7 @@ func (f *Field) appendOwn(b []byte, defaults bool) (_ []byte, any bool) {
 // that were not set are told too.
 func (m *Mapping) FieldMappings(patterns string, defaults bool) []byte {
 	list := strings.Split(patterns, ",")
-	meets := func(path string) bool {
-		for _, pattern := range list {
-			if wildcard(pattern, path) {
-				return true
-			}
-		}
-		return false
-	}
+	meets := func(path string) bool { return wildcard.MatchAny(list, path) }
 	b, first := []byte{'{'}, true
 	tell := func(path, name string, definition []byte) {
 		inner := true
@@ -199,29 +196,4 @@ func (m *Mapping) FieldMappings(patterns string, defaults bool) []byte {
 		}
 	}
 	return append(b, '}')
-}
-
-// wildcard reports whether text meets a pattern in which * stands for anything.
-func wildcard(pattern, text string) bool {
-	p, t := 0, 0
-	star, mark := -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
-			p++
-		case p < len(pattern) && pattern[p] == text[t]:
-			p++
-			t++
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
 }

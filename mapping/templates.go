@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // template is one dynamic template: which new fields it is for, and their
@@ -28,7 +29,7 @@ func (p *pattern) meets(text string) bool {
 	if p.regex != nil {
 		return p.regex.MatchString(text)
 	}
-	return wildcard(p.text, text)
+	return wildcard.Match(p.text, text)
 }
 
 // guesses are what a template may say of a value's JSON type.
