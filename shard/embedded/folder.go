@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -102,9 +103,19 @@ func syncDir(fs vfs.FS, name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// opening gives a failure to open Pebble its kind.
+// opening gives a failure to open Pebble its kind: what the system does not refuse is
+// damage.
 func opening(err error) error {
-	return fault.WithNext(failure(err), "restore the folder from a backup")
+	var errno syscall.Errno
+	switch {
+	case strings.Contains(err.Error(), "unknown format major version"):
+		return fault.WithNext(fault.Wrap(fault.Refused, err), "use the version of reshelve that wrote the folder")
+	case errors.As(err, &errno) && errno != syscall.ENOENT:
+		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "see to the disk and to the rights on the folder")
+	case fault.KindOf(err) == fault.Bug:
+		err = fault.Wrap(fault.Corrupt, err)
+	}
+	return fault.WithNext(err, "restore the folder from a backup")
 }
 
 // failure gives an error of Pebble its kind.

@@ -40,11 +40,33 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	}
 	s.DB = db
 	s.seal.opening.Store(false)
-	if cause := s.seal.broken(); cause != nil {
-		_ = s.close()
-		return nil, fault.Wrap(fault.Unavailable, cause)
+	err = s.seal.broken()
+	if err == nil {
+		err = s.complete(e.truth())
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// complete checks that there are as many files of values as there should be, which
+// Pebble does for the others alone.
+func (s *store) complete(dir string) error {
+	names, err := s.seal.FS.List(dir)
+	if err != nil {
+		return err
+	}
+	there := uint64(0)
+	for _, name := range names {
+		if strings.HasSuffix(name, ".blob") {
+			there++
+		}
+	}
+	if needed := s.Metrics().BlobFiles.LiveCount; there < needed {
+		return fault.New(fault.Corrupt, "%d of %d files of values are missing", needed-there, needed)
+	}
+	return nil
 }
 
 // pebble are the options of Pebble.

@@ -1,6 +1,10 @@
 package embedded
 
 import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,6 +129,48 @@ func (s *seal) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (v
 
 func (s *seal) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
 	return s.file(name, func() (vfs.File, error) { return s.FS.OpenReadWrite(name, category, options...) })
+}
+
+// Open checks that a file of values is there and how it ends, before Pebble does,
+// which panics when that is wrong.
+func (s *seal) Open(name string, options ...vfs.OpenOption) (vfs.File, error) {
+	file, err := s.FS.Open(name, options...)
+	if !strings.HasSuffix(name, ".blob") {
+		return file, err
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = fault.At(fault.New(fault.Corrupt, "it is missing"), name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(file); err != nil {
+		return nil, errors.Join(fault.At(err, name), file.Close())
+	}
+	return file, nil
+}
+
+// checkFooter checks the last 38 bytes of a file of values: the first 4 are the
+// checksum of the others, as Pebble's package crc makes it: CRC-32C, rotated by 15,
+// plus a constant.
+func checkFooter(file vfs.File) error {
+	const size = 38
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	var footer [size]byte
+	if info.Size() < size {
+		return fault.New(fault.Corrupt, "it has %d bytes, fewer than how it ends", info.Size())
+	}
+	if _, err := file.ReadAt(footer[:], info.Size()-size); err != nil {
+		return err
+	}
+	sum := crc32.Checksum(footer[4:], crc32.MakeTable(crc32.Castagnoli))
+	if bits.RotateLeft32(sum, -15)+0xa282ead8 != binary.LittleEndian.Uint32(footer[:]) {
+		return fault.New(fault.Corrupt, "its last %d bytes do not have their checksum", size)
+	}
+	return nil
 }
 
 // OpenDir is for syncing.

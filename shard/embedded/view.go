@@ -190,8 +190,14 @@ func (s *local) find(rows *pebble.Iterator, ref shard.Ref, noSource bool) (shard
 	return row, err == nil, err
 }
 
-// rowUnder is the row under an iterator. Its value is read only where it is needed.
-func rowUnder(rows *pebble.Iterator, ref shard.Ref, h head, noSource bool) (shard.Row, error) {
+// rowUnder is the row under an iterator. Its value is read only where it is needed;
+// Pebble panics when the file of it is damaged.
+func rowUnder(rows *pebble.Iterator, ref shard.Ref, h head, noSource bool) (row shard.Row, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fault.New(fault.Corrupt, "the value of document %q cannot be read: %v", ref.ID, r)
+		}
+	}()
 	if noSource && h.routing == 0 {
 		return rowOf(ref, h, nil, true)
 	}
