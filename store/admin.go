@@ -117,8 +117,8 @@ func (s *Store) adopt(ctx context.Context, name string, entry catalog.Entry, old
 }
 
 // retire closes the shards of an index that no view has any more and, when it is
-// removed, its rows and records. What still reads them is waited for: a moment here, and
-// longer in the background.
+// removed, its rows and records. What still reads them is waited for in the background,
+// and not for long once the store is closed.
 func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
 	err := s.dismantle(ctx, idx, removed)
 	if err == nil {
@@ -128,19 +128,18 @@ func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
 		s.leftOver(idx, err)
 		return
 	}
+	ctx = context.WithoutCancel(ctx)
 	s.running.Go(func() {
-		for round := 1; ; round++ {
-			if err := pause(context.WithoutCancel(ctx), round); err != nil {
-				return
-			}
-			err := s.dismantle(context.WithoutCancel(ctx), idx, removed)
-			if err == nil {
-				return
-			}
-			if !fault.Is(err, fault.Conflict) {
+		for round, rest := 1, 20; err != nil; round++ {
+			if rest == 0 || !fault.Is(err, fault.Conflict) {
 				s.leftOver(idx, err)
 				return
 			}
+			if s.background.Err() != nil {
+				rest--
+			}
+			_ = pause(ctx, round) // ctx does not end
+			err = s.dismantle(ctx, idx, removed)
 		}
 	})
 }

@@ -49,9 +49,10 @@ type Store struct {
 	doubt bool       // under admin: whether the last change was made is not known
 	view  atomic.Pointer[view]
 
-	refresher refresher
-	stop      context.CancelFunc
-	running   sync.WaitGroup
+	refresher  refresher
+	background context.Context // until Close
+	stop       context.CancelFunc
+	running    sync.WaitGroup
 }
 
 // Open reads the truth out of c, removes what an interrupted creation or deletion
@@ -59,17 +60,20 @@ type Store struct {
 // and prune. The store uses both alone, and closes neither.
 func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store, error) {
 	s := &Store{coord: c, engine: e, options: o.withDefaults()}
+	s.background, s.stop = context.WithCancel(context.Background())
 	s.refresher.init()
-	if err := s.load(ctx); err != nil {
+	err := s.load(ctx)
+	if err == nil {
+		if err = s.agreeOnHidden(ctx); err != nil {
+			err = joined(err, s.closeShards())
+		}
+	}
+	if err != nil {
+		s.stop()
 		return nil, err
 	}
-	if err := s.agreeOnHidden(ctx); err != nil {
-		return nil, joined(err, s.closeShards())
-	}
-	background, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.running.Go(func() { s.refreshDirty(background) })
-	s.running.Go(func() { s.prune(background) })
+	s.running.Go(func() { s.refreshDirty(s.background) })
+	s.running.Go(func() { s.prune(s.background) })
 	return s, nil
 }
 

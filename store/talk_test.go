@@ -24,6 +24,7 @@ import (
 	"github.com/reshelve/reshelve/query"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
+	"github.com/reshelve/reshelve/wildcard"
 )
 
 // The files of testdata/admin are conversations with a real OpenSearch 2.19.0: requests,
@@ -364,9 +365,9 @@ func (r *request) getAlias(e catalog.Expression, wanted string) ([]byte, error) 
 			matched := wanted == ""
 			for i, p := range strings.Split(wanted, ",") {
 				if rest, minus := strings.CutPrefix(p, "-"); minus && i > 0 {
-					matched = matched && !catalog.Match(rest, name)
+					matched = matched && !wildcard.Match(rest, name)
 				} else {
-					matched = matched || catalog.Match(p, name)
+					matched = matched || wildcard.Match(p, name)
 				}
 			}
 			if matched {
@@ -488,7 +489,7 @@ func (r *request) getTemplate() ([]byte, error) {
 		if r.flag("flat_settings") && kind == "template" {
 			raw = catalog.FlatTemplate(raw)
 		}
-		if catalog.Match(r.at(1), name) {
+		if wildcard.Match(r.at(1), name) {
 			list = append(list, map[string]any{"name": name, kind: raw})
 			byName[name] = raw
 		}
