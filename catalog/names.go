@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/wildcard"
 )
 
 // forbidden are the characters that no name may hold, as the server prints them.
