@@ -153,12 +153,17 @@ func (w pathWalk) value(dst []byte, below [][]string, matched bool) (_ []byte, k
 
 // step follows paths into a member: what remains of them, and whether one ends there.
 func step(paths [][]string, name string) (below [][]string, matched bool) {
-	met := map[*string]bool{} // what is in below: with several ** many ways lead to the same rest
+	var met map[*string]bool // what is in below: with several ** many ways lead to the same rest
+	if len(paths) > 1 {
+		met = make(map[*string]bool, len(paths))
+	}
 	remains := func(path []string) {
-		if len(paths) > 1 && met[&path[0]] {
+		if met[&path[0]] {
 			return
 		}
-		met[&path[0]] = true
+		if met != nil {
+			met[&path[0]] = true
+		}
 		below = append(below, path)
 	}
 	for _, path := range paths {
