@@ -2,19 +2,38 @@ package store
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/shard"
 )
 
 // told is an error of a shard as clients of the data API read it.
-func (idx *index) told(err error, number uint32) error {
+func (s *Store) told(idx *index, err error, number uint32) error {
 	var conflict *shard.Conflict
-	if !errors.As(err, &conflict) {
-		return err
+	if errors.As(err, &conflict) {
+		return idx.conflict(conflict, number)
 	}
+	var unknown *shard.Unknown
+	if why := s.engine.Health().ReadOnly; why != nil && fault.Is(err, fault.Unavailable) && !errors.As(err, &unknown) {
+		return idx.blocked(why)
+	}
+	return err
+}
+
+// blocked is the exception about writes that are refused because of the disk, in
+// the words that clients know, and ours about the cause.
+func (idx *index) blocked(why error) *exception.Error {
+	return exception.New(exception.ClusterBlock,
+		"index [%s] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];",
+		idx.record.Name).WithStatus(http.StatusTooManyRequests).CausedBy(exception.New(exception.IO, "%v", why))
+}
+
+// conflict is the exception about a condition that did not hold.
+func (idx *index) conflict(conflict *shard.Conflict, number uint32) *exception.Error {
 	return idx.in(exception.New(exception.VersionConflict, "[%s]: version conflict, %s", conflict.ID, unmet(conflict)), number)
 }
 

@@ -87,5 +87,5 @@ func (idx *index) expected(c document.Condition, row shard.Row, number uint32) e
 	if c.SeqNo == document.Unset || (c.SeqNo == row.SeqNo && c.PrimaryTerm == row.PrimaryTerm) {
 		return nil
 	}
-	return idx.told(&shard.Conflict{ID: row.ID, Condition: c, Present: true, Known: true, Stored: row.Versions}, number)
+	return idx.conflict(&shard.Conflict{ID: row.ID, Condition: c, Present: true, Known: true, Stored: row.Versions}, number)
 }
