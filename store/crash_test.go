@@ -35,6 +35,7 @@ type failure struct {
 	at    int // the call, from 1; 0: none
 	after bool
 	dead  bool
+	more  int // how many calls behind it fail too
 }
 
 func (f *frail) fails() (now, afterwards bool) {
@@ -47,7 +48,7 @@ func (f *frail) fails() (now, afterwards bool) {
 	case f.calls == f.at:
 		return !f.after, f.after
 	}
-	return f.dead, false
+	return f.dead || f.calls <= f.at+f.more, false
 }
 
 var errFrail = fault.New(fault.Unavailable, "the coordination store does not answer")
@@ -157,12 +158,12 @@ func TestAChangeHappensWhollyOrNotAtAll(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			before, after := outcomes(t, change)
-			for _, dead := range []bool{true, false} {
-				for _, afterwards := range []bool{true, false} {
-					for at := 1; interrupted(t, change, failure{at, afterwards, dead}, before, after); at++ {
-						if at > 200 {
-							t.Fatal("the change never ends")
-						}
+			for _, how := range []failure{
+				{after: true}, {after: false}, {after: true, more: 1}, {after: false, more: 1}, {after: true, more: 2}, {after: true, dead: true}, {after: false, dead: true},
+			} {
+				for how.at = 1; interrupted(t, change, how, before, after); how.at++ {
+					if how.at > 200 {
+						t.Fatal("the change never ends")
 					}
 				}
 			}
@@ -212,7 +213,7 @@ func interrupted(t *testing.T, change func(context.Context, *store.Store) error,
 		f.at = 0
 	}
 	f.mu.Unlock()
-	place := fmt.Sprintf("call %d fails, after it was made: %t, for good: %t: %v", how.at, how.after, how.dead, err)
+	place := fmt.Sprintf("%+v: %v", how, err)
 
 	if !how.dead { // the process goes on: it must know the truth again
 		if err := s.PutIndexTemplate(ctx, "later", []byte(`{"index_patterns":["later"]}`), false); err != nil {
