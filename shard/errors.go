@@ -72,3 +72,15 @@ func (u *Unknown) Error() string {
 func (u *Unknown) Unwrap() []error {
 	return []error{fault.New(fault.Unavailable, "sync failed"), u.Cause}
 }
+
+// ReadOnly is a write that was refused because the engine takes none now: its disk
+// is full, or has failed. Nothing was applied. Its kind is fault.Unavailable.
+type ReadOnly struct{ Cause error }
+
+// Error tells the cause.
+func (r *ReadOnly) Error() string { return fmt.Sprintf("writes are refused: %v", r.Cause) }
+
+// Unwrap gives the kind and the cause.
+func (r *ReadOnly) Unwrap() []error {
+	return []error{fault.New(fault.Unavailable, "read-only"), r.Cause}
+}

@@ -74,8 +74,8 @@ type Op struct {
 // Result answers one Op. When Err is set nothing was applied, and Versions and
 // Present tell what was met, as far as it is known.
 //
-// Err is a *Conflict, a *Stale, or of kind fault.Unavailable when the engine is
-// read-only or failing. Of an operation whose sync failed it is unknown whether
+// Err is a *Conflict, a *Stale, a *ReadOnly, or of kind fault.Unavailable when the
+// engine is failing. Of an operation whose sync failed it is unknown whether
 // it will be there after a crash: Err is then an *Unknown.
 type Result struct {
 	document.Versions

@@ -7,19 +7,18 @@ import (
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/shard"
 )
 
 // told is an error of a shard as clients of the data API read it.
-func (s *Store) told(idx *index, err error, number uint32) error {
+func (idx *index) told(err error, number uint32) error {
 	var conflict *shard.Conflict
 	if errors.As(err, &conflict) {
 		return idx.conflict(conflict, number)
 	}
-	var unknown *shard.Unknown
-	if why := s.engine.Health().ReadOnly; why != nil && fault.Is(err, fault.Unavailable) && !errors.As(err, &unknown) {
-		return idx.blocked(why)
+	var full *shard.ReadOnly
+	if errors.As(err, &full) {
+		return idx.blocked(full.Cause)
 	}
 	return err
 }

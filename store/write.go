@@ -213,7 +213,7 @@ func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
 			it.tries++
 			retry = append(retry, it)
 		default:
-			it.fail(b.store.told(q.index, result.Err, q.shard.ID().Number))
+			it.fail(q.index.told(result.Err, q.shard.ID().Number))
 		}
 	}
 	b.took(q.shard, took)

@@ -46,10 +46,10 @@ func (e *Engine) pressed() bool {
 
 // refusal is why writes are refused now.
 func (e *Engine) refusal() error {
-	if failure := e.failure.Load(); failure != nil {
-		return *failure
+	if why := e.Health().ReadOnly; why != nil {
+		return &shard.ReadOnly{Cause: why}
 	}
-	return e.space.look().ReadOnly
+	return nil
 }
 
 // Health tells whether writes are taken now.

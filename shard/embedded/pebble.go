@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
 )
 
 // store is one opened Pebble with the seal of its files.
@@ -107,7 +108,7 @@ func (s *store) apply(b *pebble.Batch) (err error) {
 		}
 	}()
 	if s.readOnly {
-		return fault.New(fault.Unavailable, "the store is open for reading alone")
+		return &shard.ReadOnly{Cause: fault.New(fault.Unavailable, "the store is open for reading alone")}
 	}
 	return s.ApplyNoSyncWait(b, pebble.Sync)
 }
