@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -51,5 +52,40 @@ func TestManyProblemsAreToldOnce(t *testing.T) {
 	}
 	if bytes > 50<<20 {
 		t.Errorf("%d bytes for %d problems", bytes, many)
+	}
+}
+
+// TestAnswersAreHeldToo: a small request cannot ask for more than the limit of bytes in
+// flight, and gives back what it had.
+func TestAnswersAreHeldToo(t *testing.T) {
+	s := newServer(t, Options{InFlightBytes: 4 << 20})
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"PUT", "/a/_doc/1?refresh=true", `{"a":"` + strings.Repeat("x", 900<<10) + `"}`, 201, "created"},
+		{"PUT", "/a/_doc/2?refresh=true", `{"a":"` + strings.Repeat("x", 900<<10) + `"}`, 201, "created"},
+		{"PUT", "/a/_doc/3?refresh=true", `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 201, "created"},
+		{"GET", "/a/_doc/3", "", 200, `"found":true`},
+		{"POST", "/a/_mget", `{"ids":["1","1","1"]}`, 200, `"found":true`},
+		{"POST", "/a/_mget", `{"ids":["1","1","1","1","1"]}`, 429, "circuit_breaking_exception"},
+		{"POST", "/a/_mget?_source=false", `{"ids":["1","1","1","1","1"]}`, 200, `"found":true`},
+		{"POST", "/a/_search?size=2", `{"sort":["_id"]}`, 200, `"total"`},
+		{"POST", "/a/_search", "", 429, "circuit_breaking_exception"},
+		{"POST", "/a/_search?_source=false", "", 200, `"total"`},
+		{"POST", "/a/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"9\"}}\n", 1000), 200, `"errors":false`},
+		{"POST", "/a/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"9\"}}\n", 8200), 429, "rejected_execution_exception"},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || c.status == 429 && w.Header().Get("Retry-After") != "1" {
+			t.Errorf("%s %s: %d %.300s, want %d and %s", c.method, c.path, w.Code, w.Body, c.status, c.says)
+		}
+		if held := s.inFlight.Load(); held != 0 {
+			t.Fatalf("%s %s: %d bytes stay in flight", c.method, c.path, held)
+		}
 	}
 }

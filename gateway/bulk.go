@@ -25,7 +25,15 @@ type bulk struct {
 	line     int    // of the action being read, from 1
 	itemSize int    // the largest source that is taken
 	update   update // the body of an update being read
+	hold     func(bytes int64) error
 }
+
+// An item takes about itemBytes of memory beside its source, from its line to its answer;
+// they are counted after each so many items.
+const (
+	itemBytes  = 512
+	countItems = 4096
+)
 
 // refusal is an item that the store does not get.
 type refusal struct {
@@ -60,6 +68,7 @@ func (c *call) bulk() error {
 		return err
 	}
 	b.itemSize = c.s.options.ItemBytes
+	b.hold = c.hold
 	if err := b.parse(&c.reader, body); err != nil {
 		return err
 	}
@@ -98,6 +107,11 @@ func (b *bulk) parse(r *token.Reader, body []byte) error {
 		b.line++
 		if blank(line) {
 			continue
+		}
+		if items := len(b.writes) + len(b.refused); items > 0 && items%countItems == 0 {
+			if err := b.hold(countItems * itemBytes); err != nil {
+				return err
+			}
 		}
 		a, err := b.action(r, line)
 		if err != nil {

@@ -136,6 +136,16 @@ func (c *call) hold(n int64) error {
 		now, c.s.options.InFlightBytes)
 }
 
+// holdAnswer counts bytes of the answer as in flight, until the client has them. It
+// refuses one that has become too large.
+func (c *call) holdAnswer(n int64) error {
+	if c.hold(n) == nil {
+		return nil
+	}
+	return exception.New(exception.CircuitBreaking, "Data too large: the answers of the requests at work hold more than the limit of [%d] bytes; ask for less at a time",
+		c.s.options.InFlightBytes)
+}
+
 func (c *call) tooLarge(limit int64) error {
 	return exception.New(exception.IllegalArgument, "the body is larger than the limit of [%d] bytes", limit).
 		WithStatus(http.StatusRequestEntityTooLarge)

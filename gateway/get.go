@@ -114,7 +114,10 @@ func (c *call) find() (found document.Found, err error) {
 	if err := c.refreshFirst(r.Target); err != nil {
 		return found, err
 	}
-	return c.s.store.Get(c.ctx(), r)
+	if found, err = c.s.store.Get(c.ctx(), r); err != nil {
+		return found, err
+	}
+	return found, c.holdAnswer(int64(len(found.Source)))
 }
 
 // appendFound appends a document as gets tell it, its source as c.filter leaves it.

@@ -49,7 +49,11 @@ func (c *call) multiGet() error {
 		if i > 0 {
 			c.out = append(c.out, ',')
 		}
+		before := len(c.out)
 		c.appendWish(&m.wishes[i])
+		if err := c.holdAnswer(int64(len(c.out) - before)); err != nil {
+			return err
+		}
 	}
 	c.out = append(c.out, "]}"...)
 	return c.send(http.StatusOK)

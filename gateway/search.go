@@ -75,6 +75,7 @@ func (c *call) search() error {
 	if refused := q.Check(c.s.options.ResultWindow); refused != nil {
 		return c.failPhase(e, refused)
 	}
+	q.Hold = c.holdAnswer
 	answer, err := c.s.store.Search(c.ctx(), e, c.text("routing", ""), q)
 	if err != nil {
 		return err

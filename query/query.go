@@ -12,6 +12,8 @@ type Search struct {
 	TrackTotal int64 // count exactly up to this many; -1: all, 0: do not count
 	Versions   bool  // "version": true
 	SeqNoTerm  bool  // "seq_no_primary_term": true
+
+	Hold func(bytes int64) error // asked before so many bytes of sources more are kept for the answer; nil: always allowed
 }
 
 // Sort is one key of an order.

@@ -181,6 +181,11 @@ func (c *collector) hits(ctx context.Context) ([]query.Hit, error) {
 		if !ok {
 			return nil, exception.New(exception.IllegalState, "document [%s] is in the scan of a reader and not in its rows", f.id)
 		}
+		if c.q.Hold != nil {
+			if err := c.q.Hold(int64(len(row.Source))); err != nil {
+				return nil, err
+			}
+		}
 		hits = append(hits, c.hit(f.part, row))
 	}
 	return hits, nil
