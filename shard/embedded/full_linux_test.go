@@ -1,0 +1,198 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/shard/embedded"
+)
+
+// smallDisk is a file system of 64 MB. Where none can be mounted the test is left
+// out, but not in CI: there it must have been tried.
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("a small file system cannot be mounted: %v", err)
+		}
+		t.Skipf("NOT TRIED: a small file system cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all the space that is left, with a file that somebody else might write.
+func fill(t *testing.T, disk string) (free func()) {
+	t.Helper()
+	name := filepath.Join(disk, "foreign")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 1 << 20; size > 0; {
+		if _, err := file.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	file.Close()
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// writer writes documents until it is refused, and knows which were acknowledged.
+type writer struct {
+	shard shard.Shard
+	next  int
+	acked []int
+}
+
+// batch writes 50 documents; the error is that of the first that failed.
+func (w *writer) batch(ctx context.Context) (err error) {
+	ops := make([]shard.Op, 50)
+	for i := range ops {
+		ops[i] = benchOp(w.next + i)
+	}
+	for i, r := range w.shard.Write(ctx, 1, ops) {
+		if r.Err == nil {
+			w.acked = append(w.acked, w.next+i)
+		} else if err == nil {
+			err = r.Err
+		}
+	}
+	w.next += len(ops)
+	return err
+}
+
+// verify reads every document that was acknowledged.
+func (w *writer) verify(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, i := range w.acked {
+		op := benchOp(i)
+		row, found, err := w.shard.Get(ctx, 1, shard.Ref{Key: op.Key, ID: op.ID})
+		if err != nil || !found || string(row.Source) != string(op.Source) {
+			t.Fatalf("document %d: found %t, %v", i, found, err)
+		}
+	}
+}
+
+// TestAFullDisk fills a disk: by writes up to the low-water mark, and by somebody
+// else, before writes are refused and after.
+func TestAFullDisk(t *testing.T) {
+	for name, lowWater := range map[string]int64{"writes are refused in time": 0, "writes meet the end of the disk": 1} {
+		t.Run(name, func(t *testing.T) {
+			disk := smallDisk(t)
+			o := embedded.Options{Logger: quiet, Memory: 4 << 20, Ballast: 4 << 20, LowWater: lowWater}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			e, s, err := openedAt(ctx, filepath.Join(disk, "data"), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &writer{shard: s}
+			for range 40 {
+				if err := w.batch(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			free := fill(t, disk)
+			var refused error
+			for refused == nil {
+				refused = w.batch(ctx)
+			}
+			if !fault.Is(refused, fault.Unavailable) {
+				t.Errorf("refused with %v (%v)", refused, fault.KindOf(refused))
+			}
+			if h := e.Health(); h.ReadOnly == nil || fault.Next(h.ReadOnly) == "" {
+				t.Errorf("health: %+v", h)
+			}
+			w.verify(ctx, t)
+			free()
+			if err := writable(e); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.batch(ctx); err != nil {
+				t.Fatal(err)
+			}
+			w.verify(ctx, t)
+			if err := errors.Join(s.Close(), e.Close()); err != nil {
+				t.Fatal(err)
+			}
+			e, s, err = openedAt(ctx, filepath.Join(disk, "data"), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.shard = s
+			w.verify(ctx, t)
+			if err := errors.Join(s.Close(), e.Close()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestOpeningOnAFullDisk opens a folder for which there is no space: it can be read,
+// and written once there is some.
+func TestOpeningOnAFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	o := embedded.Options{Logger: quiet, Memory: 4 << 20, Ballast: -1}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	e, s, err := openedAt(ctx, filepath.Join(disk, "data"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &writer{shard: s}
+	if err := w.batch(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Close(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	free := fill(t, disk)
+	if e, s, err = openedAt(ctx, filepath.Join(disk, "data"), o); err != nil {
+		t.Fatal(err)
+	}
+	w.shard = s
+	w.verify(ctx, t)
+	if err := w.batch(ctx); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a write: %v", err)
+	}
+	free()
+	if err := writable(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.batch(ctx); err != nil {
+		t.Error(err)
+	}
+	w.verify(ctx, t)
+	if err := errors.Join(s.Close(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openedAt(ctx context.Context, dir string, o embedded.Options) (*embedded.Engine, shard.Shard, error) {
+	e, err := embedded.Open(ctx, dir, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := e.Open(ctx, first, whole(), shard.Settings{})
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return e, s, nil
+}
