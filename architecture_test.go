@@ -151,7 +151,7 @@ func TestImportsGoDown(t *testing.T) {
 // face only what is below it through control.
 func TestAdaptersAreWiredInOnePlace(t *testing.T) {
 	faces := map[string][]string{"cli": {"control", "document", "fault"}, "gateway": {"catalog", "control", "date", "document",
-		"exception", "fault", "mapping", "placement", "query", "routing", "token", "wildcard", "xcontent"}}
+		"exception", "fault", "java", "mapping", "placement", "query", "routing", "token", "wildcard", "xcontent"}}
 	rooms := readMap(t)
 	for name, src := range readSources(t) {
 		for path, file := range src.files {

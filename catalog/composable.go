@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
@@ -97,7 +98,7 @@ func (t *composable) json() []byte {
 	b.Write(t.tail())
 	if t.stream {
 		b.WriteString(`,"data_stream":{"timestamp_field":{"name":`)
-		b.Write(quoted(t.timestamp))
+		b.Write(token.AppendString(nil, t.timestamp))
 		b.WriteString(`}}`)
 	}
 	b.WriteByte('}')

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reshelve/reshelve/token"
 )
 
 // backing begins the names of the indices behind data streams.
@@ -74,7 +76,7 @@ func (c Catalog) parts(t composable) []Request {
 func (c Catalog) mappingsOf(t composable, stream string) []json.RawMessage {
 	var list []json.RawMessage
 	if stream != "" {
-		list = append(list, json.RawMessage(`{"properties":{`+string(quoted(t.timestamp))+`:{"type":"date"}}}`))
+		list = append(list, json.RawMessage(`{"properties":{`+string(token.AppendString(nil, t.timestamp))+`:{"type":"date"}}}`))
 	}
 	for _, part := range c.parts(t) {
 		if part.mappings != nil {
@@ -86,7 +88,7 @@ func (c Catalog) mappingsOf(t composable, stream string) []json.RawMessage {
 	}
 	field := ""
 	if t.timestamp != "@timestamp" {
-		field = `,"timestamp_field":{"name":` + string(quoted(t.timestamp)) + `}`
+		field = `,"timestamp_field":{"name":` + string(token.AppendString(nil, t.timestamp)) + `}`
 	}
 	return append(list, json.RawMessage(`{"_data_stream_timestamp":{"enabled":true`+field+`}}`))
 }

@@ -3,9 +3,6 @@ package catalog
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/token"
@@ -62,7 +59,7 @@ func (n *node) append(out []byte) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(append(out, quoted(m.name)...), ':')
+			out = append(token.AppendString(out, m.name), ':')
 			out = m.value.append(out)
 		}
 		return append(out, '}')
@@ -76,18 +73,9 @@ func (n *node) append(out []byte) []byte {
 		}
 		return append(out, ']')
 	case token.String:
-		return append(out, quoted(n.text)...)
+		return token.AppendString(out, n.text)
 	}
 	return append(out, n.text...)
-}
-
-// quoted is text as a JSON string.
-func quoted(text string) []byte {
-	if !utf8.ValidString(text) {
-		text = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
-	}
-	out, _ := jsontext.AppendQuote(nil, text) // fails on invalid UTF-8 alone
-	return out
 }
 
 // parser turns a body into nodes.

@@ -120,7 +120,7 @@ func stringList(list []string) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, quoted(item)...)
+		out = token.AppendString(out, item)
 	}
 	return append(out, ']')
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 // change says when a setting may be changed.
@@ -78,9 +79,9 @@ func float(least, most float64) check {
 		case err != nil:
 			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(noNumber(value))
 		case n < least:
-			return illegal("Failed to parse value [%s] for setting [%s] must be >= %s", value, name, double(least))
+			return illegal("Failed to parse value [%s] for setting [%s] must be >= %s", value, name, java.Double(least))
 		case n > most:
-			return illegal("Failed to parse value [%s] for setting [%s] must be <= %s", value, name, double(most))
+			return illegal("Failed to parse value [%s] for setting [%s] must be <= %s", value, name, java.Double(most))
 		}
 		return nil
 	}
@@ -92,7 +93,7 @@ func percent(name, value string) *exception.Error {
 		return err
 	}
 	if n, _ := strconv.ParseFloat(value, 64); n > 100 {
-		return illegal("forceMergeDeletesPctAllowed must be between 0.0 and 100.0 inclusive (got %s)", double(n))
+		return illegal("forceMergeDeletesPctAllowed must be between 0.0 and 100.0 inclusive (got %s)", java.Double(n))
 	}
 	return nil
 }
@@ -106,26 +107,9 @@ func ratio(_, value string) *exception.Error {
 	case err != nil:
 		return illegal("Expected a boolean or a value in the interval [0..1] but was: [%s]", value).CausedBy(noNumber(value))
 	case n < 0 || n > 1:
-		return illegal("NoCFSRatio must be in the interval [0..1] but was: [%s]", double(n))
+		return illegal("NoCFSRatio must be in the interval [0..1] but was: [%s]", java.Double(n))
 	}
 	return nil
-}
-
-// double is a number as the server's language prints it.
-func double(f float64) string {
-	if size := math.Abs(f); size != 0 && (size < 1e-3 || size >= 1e7) {
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'E', -1, 64), "E")
-		if !strings.Contains(mantissa, ".") {
-			mantissa += ".0"
-		}
-		sign := strings.TrimRight(exponent[:1], "+")
-		return mantissa + "E" + sign + strings.TrimLeft(exponent[1:], "0")
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }
 
 // booleanOrNumber is how much of a source is logged: all, nothing, or so many characters.

@@ -63,7 +63,7 @@ func (n *node) setting() string {
 		if !item.kind.IsScalar() {
 			text = string(item.json())
 		}
-		list = append(list, quoted(text)...)
+		list = token.AppendString(list, text)
 	}
 	return string(append(list, ']'))
 }

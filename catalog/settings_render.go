@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
@@ -88,7 +89,7 @@ func (b *branch) append(out []byte) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(out, quoted(name)...), ':')
+		out = append(token.AppendString(out, name), ':')
 		if under := b.under[name]; under != nil {
 			out = under.append(out)
 			continue
@@ -100,7 +101,7 @@ func (b *branch) append(out []byte) []byte {
 			out = append(out, "null"...)
 			continue
 		case !isList:
-			out = append(out, quoted(leaf.value)...)
+			out = token.AppendString(out, leaf.value)
 			continue
 		}
 		out = append(out, '[')
@@ -108,7 +109,7 @@ func (b *branch) append(out []byte) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(out, quoted(item)...)
+			out = token.AppendString(out, item)
 		}
 		out = append(out, ']')
 	}

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/java"
 )
 
 // object is a JSON object whose members keep their order, as the server's do.
@@ -46,7 +45,10 @@ func appendJSON(dst []byte, value any) []byte {
 		}
 		return append(dst, ']')
 	case float64:
-		return append(dst, javaDouble(v)...)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return append(java.AppendReal(append(dst, '"'), v, 64), '"')
+		}
+		return java.AppendReal(dst, v, 64)
 	case json.RawMessage:
 		return appendCompact(dst, v)
 	}
@@ -77,30 +79,6 @@ func inServerOrder(text []byte) (object, error) {
 		o.add(name, byName[name])
 	}
 	return o, nil
-}
-
-// javaDouble is a number as the server's language prints its doubles: always
-// with a fraction, with an exponent from ten millions on and below a thousandth.
-func javaDouble(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return `"NaN"`
-	case math.IsInf(v, 0):
-		return `"Infinity"`
-	}
-	if size := math.Abs(v); v != 0 && (size < 1e-3 || size >= 1e7) {
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
-		if !strings.Contains(mantissa, ".") {
-			mantissa += ".0"
-		}
-		power, _ := strconv.Atoi(exponent) // FormatFloat made it
-		return mantissa + "E" + strconv.Itoa(power)
-	}
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }
 
 // answer answers with a value.

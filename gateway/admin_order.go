@@ -3,7 +3,8 @@ package gateway
 import (
 	"maps"
 	"slices"
-	"unicode/utf16"
+
+	"github.com/reshelve/reshelve/java"
 )
 
 // serverOrder is the order in which the server goes through the keys of a map:
@@ -11,16 +12,14 @@ import (
 // (a power of two) and grows beyond three quarters of them. Clients that show
 // answers as they come then show them as they did.
 //
-// The hash of a string is the documented one of java.lang.String (31·h + c over
-// the UTF-16 code units); the spread of its high half and the growth of the table
-// are those of java.util.HashMap. Keys of one bucket stay in sorted order, which is
-// theirs wherever the server builds the map out of a sorted one.
+// See package java for the order. Keys of one place stay sorted, which is theirs wherever
+// the server builds the map out of a sorted one.
 func serverOrder[V any](m map[string]V, table int) []string {
 	keys := slices.Sorted(maps.Keys(m))
 	for 4*len(keys) > 3*table {
 		table *= 2
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return bucket(a, table) - bucket(b, table) })
+	slices.SortStableFunc(keys, func(a, b string) int { return java.Bucket(a, table) - java.Bucket(b, table) })
 	return keys
 }
 
@@ -37,13 +36,4 @@ func copiedTable(size int) int {
 		table *= 2
 	}
 	return table
-}
-
-func bucket(key string, table int) int {
-	var h uint32
-	for _, unit := range utf16.Encode([]rune(key)) {
-		h = 31*h + uint32(unit)
-	}
-	h ^= h >> 16
-	return int(h) & (table - 1)
 }

@@ -133,6 +133,7 @@ func location(w *document.Written, routing string) string {
 // formEscape escapes as application/x-www-form-urlencoded says, which is how the
 // server escapes paths, too.
 func formEscape(text string) string {
+	const digits = "0123456789ABCDEF"
 	out := make([]byte, 0, len(text)+8)
 	for i := range len(text) {
 		switch b := text[i]; {
@@ -141,7 +142,7 @@ func formEscape(text string) string {
 		case b == ' ':
 			out = append(out, '+')
 		default:
-			out = append(out, '%', hexDigits[b>>4], hexDigits[b&0xf])
+			out = append(out, '%', digits[b>>4], digits[b&0xf])
 		}
 	}
 	return string(out)

@@ -3,6 +3,8 @@ package mapping
 import (
 	"maps"
 	"strings"
+
+	"github.com/reshelve/reshelve/java"
 )
 
 // add puts a new field into the additions.
@@ -11,7 +13,7 @@ func (w *walk) add(parent, f *Field) error {
 	if w.additions == nil {
 		w.additions, w.known = newObject("", ""), w.m.root.withoutRedundantIncludes(true)
 	}
-	if w.lowest == "" || less(f.path, w.lowest) {
+	if w.lowest == "" || java.Less(f.path, w.lowest) {
 		w.lowest, w.atLowest = f.path, 0
 	}
 	if f.path == w.lowest {
@@ -45,7 +47,7 @@ func (w *walk) add(parent, f *Field) error {
 	merged, err := mergeChild(existing, &added, false)
 	if err == nil {
 		to.put(merged)
-	} else if w.conflict == nil || less(f.path, w.conflict.path) {
+	} else if w.conflict == nil || java.Less(f.path, w.conflict.path) {
 		w.conflict = w.conflictOf(existing, &added, err)
 	}
 	return nil

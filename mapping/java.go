@@ -8,37 +8,11 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 // How the server prints values: its messages quote them, and mappings hold
 // numbers in its notation.
-
-// javaDouble prints a double: "1.0", "1.0E10", "-0.001".
-func javaDouble(f float64) string { return javaReal(f, 64) }
-
-// javaFloat prints a float.
-func javaFloat(f float32) string { return javaReal(float64(f), 32) }
-
-func javaReal(f float64, size int) string {
-	switch abs := math.Abs(f); {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 0):
-		return strings.TrimPrefix(strings.Replace(strconv.FormatFloat(f, 'g', -1, size), "Inf", "Infinity", 1), "+")
-	case f == 0 || abs >= 1e-3 && abs < 1e7:
-		text := strconv.FormatFloat(f, 'f', -1, size)
-		if !strings.Contains(text, ".") {
-			text += ".0"
-		}
-		return text
-	}
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, size), "e")
-	if !strings.Contains(mantissa, ".") {
-		mantissa += ".0"
-	}
-	power, _ := strconv.Atoi(exponent)
-	return mantissa + "E" + strconv.Itoa(power)
-}
 
 // whole reports whether the literal has neither fraction nor exponent.
 func (n number) whole() bool { return !strings.ContainsAny(string(n), ".eE") }
@@ -52,7 +26,7 @@ func (n number) float() float64 {
 // text is the number as the server prints it.
 func (n number) text() string {
 	if !n.whole() {
-		return javaDouble(n.float())
+		return java.Double(n.float())
 	}
 	if n == "-0" {
 		return "0"

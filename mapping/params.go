@@ -3,10 +3,11 @@ package mapping
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sort"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/reshelve/reshelve/java"
+	json "github.com/reshelve/reshelve/token"
 )
 
 // Parameters are kept as bool, int64, float32, float64, string, []string,
@@ -35,15 +36,15 @@ func javaParam(v any) string {
 	case nil:
 		return "null"
 	case float32:
-		return javaFloat(v)
+		return java.Float(v)
 	case float64:
-		return javaDouble(v)
+		return java.Double(v)
 	case []string:
 		return "[" + strings.Join(v, ", ") + "]"
 	case prefixes:
 		return fmt.Sprintf("{ min_chars=%d, max_chars=%d }", v.Min, v.Max)
 	case point:
-		return javaDouble(v.Lat) + ", " + javaDouble(v.Lon)
+		return java.Double(v.Lat) + ", " + java.Double(v.Lon)
 	}
 	return fmt.Sprint(v)
 }
@@ -54,14 +55,14 @@ func appendParam(b []byte, v any) []byte {
 	case nil:
 		return append(b, "null"...)
 	case string:
-		return appendString(b, v)
+		return json.AppendString(b, v)
 	case []string:
 		b = append(b, '[')
 		for i, item := range v {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendString(b, item)
+			b = json.AppendString(b, item)
 		}
 		return append(b, ']')
 	case map[string]string:
@@ -69,38 +70,25 @@ func appendParam(b []byte, v any) []byte {
 		for key := range v {
 			keys = append(keys, key)
 		}
-		sort.Slice(keys, func(i, j int) bool { return less(keys[i], keys[j]) })
+		sort.Slice(keys, func(i, j int) bool { return java.Less(keys[i], keys[j]) })
 		b = append(b, '{')
 		first := true
 		for _, key := range keys {
-			b = appendString(appendKey(b, key, &first), v[key])
+			b = json.AppendString(appendKey(b, key, &first), v[key])
 		}
 		return append(b, '}')
 	case frequencies:
-		return fmt.Appendf(b, `{"min":%s,"max":%s,"min_segment_size":%d}`, javaDouble(v.Min), javaDouble(v.Max), v.Segment)
+		return fmt.Appendf(b, `{"min":%s,"max":%s,"min_segment_size":%d}`, java.Double(v.Min), java.Double(v.Max), v.Segment)
 	case prefixes:
 		return fmt.Appendf(b, `{"min_chars":%d,"max_chars":%d}`, v.Min, v.Max)
 	case timestampField:
-		return append(appendString(append(b, `{"name":`...), string(v)), '}')
+		return append(json.AppendString(append(b, `{"name":`...), string(v)), '}')
 	case literal:
 		if v == "NaN" || strings.HasSuffix(string(v), "Infinity") {
-			return appendString(b, string(v))
+			return json.AppendString(b, string(v))
 		}
 	case point:
-		return fmt.Appendf(b, `{"lat":%s,"lon":%s}`, javaDouble(v.Lat), javaDouble(v.Lon))
+		return fmt.Appendf(b, `{"lat":%s,"lon":%s}`, java.Double(v.Lat), java.Double(v.Lon))
 	}
 	return append(b, javaParam(v)...)
-}
-
-// less orders names as the server does, by UTF-16 code units.
-func less(a, b string) bool {
-	for i := 0; i < len(a) && i < len(b); i++ {
-		if a[i] != b[i] {
-			if a[i] < 0xee && b[i] < 0xee {
-				return a[i] < b[i]
-			}
-			return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) < 0
-		}
-	}
-	return len(a) < len(b)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 func readAnything(_ *reading, _ *Field, _ string, _ any) (any, error) { return nil, nil }
@@ -198,7 +199,7 @@ func readPrefixes(_ *reading, f *Field, _ string, v any) (any, error) {
 func readScaling(_ *reading, _ *Field, _ string, v any) (any, error) {
 	f, err := nodeFloat(v)
 	if err == nil && !(f > 0) {
-		err = exception.New(exception.IllegalArgument, "[scaling_factor] must be a positive number, got [%s]", javaDouble(f))
+		err = exception.New(exception.IllegalArgument, "[scaling_factor] must be a positive number, got [%s]", java.Double(f))
 	}
 	return result(f, err)
 }
@@ -223,9 +224,9 @@ func readNullNumber(_ *reading, f *Field, _ string, v any) (any, error) {
 		return literal(strconv.FormatUint(uint64(value.Low), 10)), nil
 	}
 	if f.kind.name == "float" || f.kind.name == "half_float" {
-		return literal(javaFloat(float32(value.Float))), nil
+		return literal(java.Float(float32(value.Float))), nil
 	}
-	return literal(javaDouble(value.Float)), nil
+	return literal(java.Double(value.Float)), nil
 }
 
 var builtInAnalyzers = set("default", "standard", "simple", "stop", "whitespace", "keyword", "pattern", "fingerprint", "snowball", "chinese",

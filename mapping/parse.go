@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 // Parse reads the object under "mappings" of an index or template. Errors are
@@ -370,7 +371,7 @@ func (f *Field) seal() {
 // inOrder sorts fields by name, as the server does.
 func inOrder(fields []*Field) []*Field {
 	slices.SortFunc(fields, func(a, b *Field) int {
-		if less(a.name, b.name) {
+		if java.Less(a.name, b.name) {
 			return -1
 		}
 		return 1

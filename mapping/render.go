@@ -3,6 +3,7 @@ package mapping
 import (
 	"strings"
 
+	json "github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
@@ -48,7 +49,7 @@ func appendTristate(b []byte, name string, t tristate, first *bool) []byte {
 // appendRules renders what an object has beside its children.
 func (f *Field) appendRules(b []byte, first *bool) []byte {
 	if f.dynamic != inherited {
-		b = appendString(appendKey(b, "dynamic", first), f.dynamic.String())
+		b = json.AppendString(appendKey(b, "dynamic", first), f.dynamic.String())
 	}
 	if f.disabled {
 		b = appendTree(appendKey(b, "enabled", first), false)
@@ -74,7 +75,7 @@ func (f *Field) append(b []byte, defaults bool) []byte {
 	b = append(b, '{')
 	switch {
 	case f.kind == nestedType:
-		b = appendString(appendKey(b, "type", &first), "nested")
+		b = json.AppendString(appendKey(b, "type", &first), "nested")
 		if f.includeInParent {
 			b = appendTree(appendKey(b, "include_in_parent", &first), true)
 		}
@@ -83,13 +84,13 @@ func (f *Field) append(b []byte, defaults bool) []byte {
 		}
 	case f.kind == objectType && len(f.order) > 0:
 	default:
-		b = appendString(appendKey(b, "type", &first), f.kind.name)
+		b = json.AppendString(appendKey(b, "type", &first), f.kind.name)
 	}
 	switch {
 	case f.IsObject():
 		b = f.appendProperties(f.appendRules(b, &first), &first)
 	case f.kind == aliasType:
-		b = appendString(appendKey(b, "path", &first), f.target)
+		b = json.AppendString(appendKey(b, "path", &first), f.target)
 	default:
 		b = f.appendParams(b, &first, defaults)
 	}
@@ -166,7 +167,7 @@ func (m *Mapping) FieldMappings(patterns string, defaults bool) []byte {
 	tell := func(path, name string, definition []byte) {
 		inner := true
 		b = append(appendKey(b, path, &first), '{')
-		b = appendString(appendKey(b, "full_name", &inner), path)
+		b = json.AppendString(appendKey(b, "full_name", &inner), path)
 		b = append(appendKey(b, "mapping", &inner), '{')
 		if definition != nil {
 			inner = true

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
+	json "github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
@@ -140,7 +142,7 @@ func (t *template) compile(p *pattern) (err error) {
 func sorted(o *object) *object {
 	o = o.clone()
 	o.keys = append([]string{}, o.keys...)
-	sort.Slice(o.keys, func(i, j int) bool { return less(o.keys[i], o.keys[j]) })
+	sort.Slice(o.keys, func(i, j int) bool { return java.Less(o.keys[i], o.keys[j]) })
 	return o
 }
 
@@ -153,14 +155,14 @@ func (t *template) append(b []byte) []byte {
 		pattern *pattern
 	}{{"match", t.match}, {"path_match", t.pathMatch}, {"unmatch", t.unmatch}, {"path_unmatch", t.pathUnmatch}} {
 		if p.pattern != nil {
-			b = appendString(appendKey(b, p.key, &first), p.pattern.text)
+			b = json.AppendString(appendKey(b, p.key, &first), p.pattern.text)
 		}
 	}
 	if t.guess != "" {
-		b = appendString(appendKey(b, "match_mapping_type", &first), t.guess)
+		b = json.AppendString(appendKey(b, "match_mapping_type", &first), t.guess)
 	}
 	if t.regex {
-		b = appendString(appendKey(b, "match_pattern", &first), "regex")
+		b = json.AppendString(appendKey(b, "match_pattern", &first), "regex")
 	}
 	b = appendTree(appendKey(b, "mapping", &first), t.mapping)
 	return append(b, '}', '}')

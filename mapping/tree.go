@@ -2,9 +2,9 @@ package mapping
 
 import (
 	"strings"
-	"unicode/utf16"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	json "github.com/reshelve/reshelve/token"
 )
 
@@ -150,11 +150,7 @@ func hashOrder(keys []string) []string {
 	counts := make([]int, buckets+1)
 	at := make([]int, len(keys))
 	for i, key := range keys {
-		var h uint32
-		for _, unit := range utf16.Encode([]rune(key)) {
-			h = 31*h + uint32(unit)
-		}
-		at[i] = int((h ^ h>>16) & uint32(buckets-1))
+		at[i] = java.Bucket(key, buckets)
 		counts[at[i]+1]++
 	}
 	for i := range buckets {
@@ -179,7 +175,7 @@ func appendTree(b []byte, value any) []byte {
 		}
 		return append(b, "false"...)
 	case string:
-		return appendString(b, v)
+		return json.AppendString(b, v)
 	case number:
 		return append(b, v.text()...)
 	case []any:
@@ -211,40 +207,5 @@ func appendKey(b []byte, key string, first *bool) []byte {
 		b = append(b, ',')
 	}
 	*first = false
-	return append(appendString(b, key), ':')
-}
-
-// appendString renders a string as the server does: characters outside of the
-// basic plane as two escapes.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, '\\', 'n')
-		case r == '\r':
-			b = append(b, '\\', 'r')
-		case r == '\t':
-			b = append(b, '\\', 't')
-		case r == '\b':
-			b = append(b, '\\', 'b')
-		case r == '\f':
-			b = append(b, '\\', 'f')
-		case r < ' ':
-			b = appendUnit(b, uint16(r))
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			b = appendUnit(appendUnit(b, uint16(high)), uint16(low))
-		default:
-			b = append(b, string(r)...)
-		}
-	}
-	return append(b, '"')
-}
-
-func appendUnit(b []byte, unit uint16) []byte {
-	const digits = "0123456789ABCDEF"
-	return append(b, '\\', 'u', digits[unit>>12], digits[unit>>8&15], digits[unit>>4&15], digits[unit&15])
+	return append(json.AppendString(b, key), ':')
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	json "github.com/reshelve/reshelve/token"
 )
 
@@ -139,7 +140,7 @@ func (r *pointReader) third(z float64) *exception.Error {
 	if r.field.ignoreZ {
 		return nil
 	}
-	return noPoint("Exception parsing coordinates: found Z value [%s] but [ignore_z_value] parameter is [%s]", javaDouble(z), "false")
+	return noPoint("Exception parsing coordinates: found Z value [%s] but [ignore_z_value] parameter is [%s]", java.Double(z), "false")
 }
 
 // point reads the point that begins with the last token, whose text is given.
@@ -199,9 +200,9 @@ func (r *pointReader) add(lat, lon float64) *exception.Error {
 	case r.field.ignoreMalformed:
 		lat, lon = onGlobe(lat, lon)
 	case lat > 90 || lat < -90:
-		return exception.New(exception.IllegalArgument, "illegal latitude value [%s] for %s", javaDouble(lat), r.field.path)
+		return exception.New(exception.IllegalArgument, "illegal latitude value [%s] for %s", java.Double(lat), r.field.path)
 	case lon > 180 || lon < -180:
-		return exception.New(exception.IllegalArgument, "illegal longitude value [%s] for %s", javaDouble(lon), r.field.path)
+		return exception.New(exception.IllegalArgument, "illegal longitude value [%s] for %s", java.Double(lon), r.field.path)
 	}
 	switch {
 	case math.IsNaN(lat):
@@ -214,7 +215,7 @@ func (r *pointReader) add(lat, lon float64) *exception.Error {
 }
 
 func invalid(what string, value, most float64) *exception.Error {
-	return exception.New(exception.IllegalArgument, "invalid %s %s; must be between -%s and %s", what, javaDouble(value), javaDouble(most), javaDouble(most))
+	return exception.New(exception.IllegalArgument, "invalid %s %s; must be between -%s and %s", what, java.Double(value), java.Double(most), java.Double(most))
 }
 
 // onGlobe goes round the globe: over a pole to the other side, and around.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	json "github.com/reshelve/reshelve/token"
 )
 
@@ -128,7 +129,7 @@ func outOfRange(text []byte, name string) *exception.Error {
 }
 
 func lossy(f float64, class string) *exception.Error {
-	return exception.New(exception.IllegalArgument, "%s cannot be converted to %s without data loss", javaDouble(f), class)
+	return exception.New(exception.IllegalArgument, "%s cannot be converted to %s without data loss", java.Double(f), class)
 }
 
 // parseLong reads digits with an optional minus.
@@ -266,7 +267,7 @@ func notFinite(kind string, f float64, bits int) *exception.Error {
 	if kind == "scaled_float" {
 		supports = "only supports"
 	}
-	return exception.New(exception.IllegalArgument, "[%s] %s finite values, but got [%s]", kind, supports, javaReal(f, bits))
+	return exception.New(exception.IllegalArgument, "[%s] %s finite values, but got [%s]", kind, supports, java.AppendReal(nil, f, bits))
 }
 
 // half rounds to the nearest number of 16 bits, IEEE 754's binary16, and to the

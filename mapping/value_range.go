@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	json "github.com/reshelve/reshelve/token"
 )
 
@@ -209,7 +210,7 @@ func (v *Value) ordered(kind string) *exception.Error {
 		if kind == "float_range" {
 			bits = 32
 		}
-		return exception.New(exception.IllegalArgument, "min value (%s) is greater than max value (%s)", javaReal(v.Float, bits), javaReal(v.FloatHigh, bits))
+		return exception.New(exception.IllegalArgument, "min value (%s) is greater than max value (%s)", java.AppendReal(nil, v.Float, bits), java.AppendReal(nil, v.FloatHigh, bits))
 	}
 	return nil
 }

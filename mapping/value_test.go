@@ -16,6 +16,7 @@ import (
 
 	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 // testdata/values.tsv.gz holds answers of OpenSearch 2.19.0 over HTTP. Each line
@@ -200,7 +201,7 @@ func (c *collected) shown(f *Field, v Value) any {
 	case Point:
 		lat := float64(cellOf(v.Float, 180)) * (180.0 / (1 << 32))
 		lon := float64(cellOf(v.FloatHigh, 360)) * (360.0 / (1 << 32))
-		return javaDouble(lat) + ", " + javaDouble(lon)
+		return java.Double(lat) + ", " + java.Double(lon)
 	}
 	return fmt.Sprint(v)
 }

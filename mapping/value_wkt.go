@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 )
 
 // wkt reads a POINT of well-known text. What comes behind it is not looked at.
@@ -12,7 +13,7 @@ func (r *pointReader) wkt(text []byte) *exception.Error {
 	w := wktReader{text: string(text)}
 	lat, lon, z, err := w.point()
 	if err == nil && z != nil && !r.field.ignoreZ {
-		err = exception.New(exception.IllegalArgument, "found Z value [%s] but [ignore_z_value] parameter is [false]", javaDouble(*z))
+		err = exception.New(exception.IllegalArgument, "found Z value [%s] but [ignore_z_value] parameter is [false]", java.Double(*z))
 	}
 	switch {
 	case err == nil && w.other != "":

@@ -233,7 +233,7 @@ func (p *parser) after() (values []json.RawMessage, err error) {
 		}
 		value := json.RawMessage(append([]byte(nil), p.read.Text()...))
 		if kind == token.String {
-			value = appendQuoted(nil, p.read.Text())
+			value = token.AppendString(nil, p.read.Text())
 		}
 		values = append(values, value)
 	}

@@ -54,7 +54,7 @@ func (w *filterWalk) object(dst []byte, chosen bool) (_ []byte, some bool, err e
 		if some {
 			dst = append(dst, ',')
 		}
-		dst = append(appendQuoted(dst, w.read.Text()), ':')
+		dst = append(token.AppendString(dst, w.read.Text()), ':')
 		kept := false
 		if dst, kept, err = w.member(dst, chosen); err != nil {
 			return dst, false, err
@@ -130,7 +130,7 @@ func (w *filterWalk) whole(dst []byte, kind token.Kind) ([]byte, bool, error) {
 		return dst, false, err
 	}
 	if kind == token.String {
-		return appendQuoted(dst, value), true, nil
+		return token.AppendString(dst, value), true, nil
 	}
 	return append(dst, value...), true, nil
 }
@@ -183,27 +183,4 @@ func anyReaches(patterns []string, path []byte) bool {
 		}
 	}
 	return false
-}
-
-// appendQuoted appends text, which is UTF-8, as a JSON string.
-func appendQuoted(dst, text []byte) []byte {
-	const hexDigits = "0123456789ABCDEF"
-	dst = append(dst, '"')
-	for _, b := range text {
-		switch {
-		case b == '"' || b == '\\':
-			dst = append(dst, '\\', b)
-		case b >= ' ':
-			dst = append(dst, b)
-		case b == '\n':
-			dst = append(dst, '\\', 'n')
-		case b == '\t':
-			dst = append(dst, '\\', 't')
-		case b == '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
-		}
-	}
-	return append(dst, '"')
 }

@@ -1,5 +1,6 @@
 // Package token reads JSON as the parser of OpenSearch 2.19 does: what that
-// accepts is accepted, what it refuses is refused with its words and places.
+// accepts is accepted, what it refuses is refused with its words and places. It
+// writes strings as that server's generator does.
 //
 //	bytes ──▶ Reader.Next ──▶ Object Key String Key Array Integer ArrayEnd ObjectEnd End
 //
@@ -16,5 +17,6 @@
 //  3. Errors are exceptions: json_parse_exception, json_e_o_f_exception, or
 //     stream_constraints_exception.
 //
-// Absent on purpose: building values, and writing JSON.
+// Absent on purpose: building values, and writing more than strings: answers are appended
+// where they are made (numbers: package java).
 package token

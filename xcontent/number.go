@@ -1,12 +1,12 @@
 package xcontent
 
 import (
-	"bytes"
 	"math"
 	"math/big"
 	"strconv"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/java"
 )
 
 // maxBigBytes bounds the binary length of a big number: writing one in decimal
@@ -17,51 +17,12 @@ func tooBig(size int) error {
 	return fault.New(fault.Refused, "a number of %d bytes; %d is the limit", size, maxBigBytes)
 }
 
-// appendFloat appends f in Java's notation (Double.toString, and Float.toString
-// when bits is 32, as specified since JDK 19): plain from 1.0E-3 to below 1.0E7,
-// else with an exponent; at least one digit after the point.
+// appendFloat appends f as Java prints it; what JSON has no number for is a string.
 func appendFloat(dst []byte, f float64, bits int) []byte {
-	switch abs := math.Abs(f); {
-	case math.IsNaN(f):
-		return append(dst, `"NaN"`...)
-	case math.IsInf(f, 1):
-		return append(dst, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		return append(dst, `"-Infinity"`...)
-	case abs == 0 || abs >= 1e-3 && abs < 1e7:
-		start := len(dst)
-		dst = strconv.AppendFloat(dst, f, 'f', -1, bits)
-		if bytes.IndexByte(dst[start:], '.') < 0 {
-			dst = append(dst, ".0"...)
-		}
-		return dst
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(java.AppendReal(append(dst, '"'), f, bits), '"')
 	}
-	return appendScientific(dst, f, bits)
-}
-
-// appendScientific is appendFloat's form with an exponent. Java chooses among
-// decimals of at least two digits, which matters for the smallest numbers only:
-// 4.9E-324 where one digit would say 5e-324.
-func appendScientific(dst []byte, f float64, bits int) []byte {
-	var space [32]byte
-	text := strconv.AppendFloat(space[:0], f, 'e', -1, bits)
-	if bytes.IndexByte(text, '.') < 0 {
-		var other [32]byte
-		two := strconv.AppendFloat(other[:0], f, 'e', 1, bits)
-		if back, err := strconv.ParseFloat(string(two), bits); err == nil && back == f {
-			text = append(text[:0], two...)
-		}
-	}
-	e := bytes.IndexByte(text, 'e')
-	dst = append(dst, text[:e]...)
-	if bytes.IndexByte(text[:e], '.') < 0 {
-		dst = append(dst, ".0"...)
-	}
-	dst = append(dst, 'E')
-	if text[e+1] == '-' {
-		dst = append(dst, '-')
-	}
-	return append(dst, bytes.TrimLeft(text[e+2:], "0")...)
+	return java.AppendReal(dst, f, bits)
 }
 
 // bigInt is the integer that the two's-complement, big-endian bytes b give; of no
