@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
@@ -103,10 +103,10 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 			members, alias = append(members, member), properties
 		}
 		if stream, ok := v.catalog.Streams[name]; ok {
-			members = stream.Indices
+			members = slices.Clone(stream.Indices) // it is sorted below
 		}
 		if len(members) > 1 {
-			sort.Strings(members)
+			slices.Sort(members)
 			return nil, alias, exception.New(exception.IllegalArgument,
 				"alias [%s] has more than one index associated with it [[%s]], can't execute a single index op", name, strings.Join(members, ", "))
 		}
