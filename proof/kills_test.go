@@ -33,7 +33,7 @@ func TestKills(t *testing.T) {
 		if life%5 == 0 {
 			b.agreeAll(url, life, s)
 		}
-		b.liveAndDie(p, url, life, s, ch, time.Duration(50+dice.IntN(1200))*time.Millisecond)
+		b.liveAndDie(p, url, life, s, ch, lifetime(dice))
 	}
 	t.Logf("%d kills in %s", kills, time.Since(began).Round(time.Second))
 	p, url = serve(t, dir)
@@ -45,6 +45,15 @@ func TestKills(t *testing.T) {
 	b.agreeAll(url, kills, s)
 	stop(t, p)
 	b.judge()
+}
+
+// lifetime is short, mostly; every third life sees tombstones pruned, which begins a
+// second after a start.
+func lifetime(dice *rand.Rand) time.Duration {
+	if dice.IntN(3) == 0 {
+		return time.Duration(950+dice.IntN(300)) * time.Millisecond
+	}
+	return time.Duration(50+dice.IntN(600)) * time.Millisecond
 }
 
 // liveAndDie kills the server in the midst of everything.

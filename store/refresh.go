@@ -85,16 +85,18 @@ func (s *Store) refreshDirty(ctx context.Context) {
 	}
 }
 
-// prune lets shards forget what nobody needs, now and then, until ctx ends.
+// prune lets shards forget what nobody needs, now and then, until ctx ends. The first
+// time comes soon: a store that never runs for long would else forget nothing.
 func (s *Store) prune(ctx context.Context) {
-	ticker := time.NewTicker(s.options.PruneEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(min(s.options.PruneEvery, time.Second))
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
+		timer.Reset(s.options.PruneEvery)
 		for _, idx := range s.view.Load().indices {
 			for _, sh := range idx.shards {
 				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) {
