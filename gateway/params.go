@@ -46,7 +46,7 @@ func (c *call) readParams() error {
 
 func unescapeParam(text string) (string, error) {
 	if !strings.ContainsAny(text, "%+") {
-		return text, nil
+		return wellFormed(text), nil
 	}
 	plain, err := url.QueryUnescape(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func unescapeParam(text string) (string, error) {
 		cause := exception.New(exception.IllegalArgument, "%s", reason)
 		return "", exception.New(exception.BadParameter, "java.lang.IllegalArgumentException: %s", reason).CausedBy(cause)
 	}
-	return plain, nil
+	return wellFormed(plain), nil
 }
 
 // commonParams are known everywhere.

@@ -110,7 +110,7 @@ func (n *node) match(path string, encoded bool, values *[maxNames]string, depth 
 	if n.named == nil || segment == "" || depth == maxNames {
 		return nil
 	}
-	values[depth] = segment
+	values[depth] = wellFormed(segment)
 	return n.named.match(rest, encoded, values, depth+1)
 }
 
