@@ -57,7 +57,7 @@ func (c Catalog) ChangeAliases(actions AliasActions, nowMillis int64) (Catalog, 
 	next = next.cloneAliases()
 	for _, a := range planned {
 		if _, ok := next.Indices[a.index]; !ok {
-			return c, nil, noSuchIndex(a.index)
+			return c, nil, exception.NoSuchIndex(a.index)
 		}
 		if a.remove {
 			next.removeAlias(a.name, a.index)

@@ -1,11 +1,9 @@
 package catalog
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/token"
@@ -76,23 +74,10 @@ func within(name string, m member, err error) error {
 
 // suggested names the fields that an unknown one may have been meant for.
 func suggested(name string, fields map[string]field) string {
-	score := func(known string) float64 {
-		return 1 - float64(distance(name, known))/float64(max(len(name), len(known)))
+	if proposed := exception.DidYouMean(name, maps.Keys(fields), 0.5); proposed != "" {
+		return " " + proposed
 	}
-	var near []string
-	for known := range maps.Keys(fields) {
-		if score(known) > 0.5 {
-			near = append(near, known)
-		}
-	}
-	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a, b)) })
-	switch len(near) {
-	case 0:
-		return ""
-	case 1:
-		return " did you mean [" + near[0] + "]?"
-	}
-	return " did you mean any of [" + strings.Join(near, ", ") + "]?"
+	return ""
 }
 
 // into reads a string.

@@ -170,7 +170,7 @@ func bodyRequired() *exception.Error {
 // turn it into a map before they look at it.
 func requireMap(body []byte) (*node, error) {
 	if len(bytes.TrimSpace(body)) > 0 && !beginsObject(body) {
-		return nil, exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes").WithStatus(500)
+		return nil, exception.NotContent().WithStatus(500)
 	}
 	n, err := requireBody(body)
 	if err != nil && !exception.Is(err, exception.OpenSearchParse) {

@@ -78,7 +78,7 @@ func (t *legacy) read(n *node) error {
 				return illegal("%s is not an integer value", v.text)
 			}
 			if err != nil {
-				return noNumber(v.text)
+				return exception.NotNumber(v.text)
 			}
 			t.order = order
 		case "version":

@@ -10,14 +10,6 @@ import (
 	"github.com/reshelve/reshelve/wildcard"
 )
 
-// noSuchIndex is the exception about a name that nobody has.
-func noSuchIndex(name string) *exception.Error { return notFound(name, "index_or_alias") }
-
-func notFound(name, kind string) *exception.Error {
-	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
-		With("index", name).With("resource.id", name).With("resource.type", kind).With("index_uuid", "_na_")
-}
-
 // noIndices is the exception about an expression that means nothing.
 func noIndices(names []string, kind string) *exception.Error {
 	var id any = names
@@ -30,10 +22,6 @@ func noIndices(names []string, kind string) *exception.Error {
 func aliasNamed(name string) *exception.Error {
 	return exception.New(exception.IllegalArgument,
 		"The provided expression [%s] matches an alias, specify the corresponding concrete indices instead.", name)
-}
-
-func indexClosed(name string, entry Entry) *exception.Error {
-	return exception.New(exception.IndexClosed, "closed").With("index", name).With("index_uuid", entry.UUID)
 }
 
 // resolver is one call of Resolve.
@@ -163,7 +151,7 @@ func (r resolver) expand(names []string) ([]string, error) {
 	wild := false // a pattern came before: - means exclusion
 	for _, name := range names {
 		if name == "" {
-			return nil, noSuchIndex(name)
+			return nil, exception.NoSuchIndex(name)
 		}
 		if name[0] == '_' {
 			return nil, invalidIndexName(name, "must not start with '_'.")
@@ -186,7 +174,7 @@ func (r resolver) expand(names []string) ([]string, error) {
 		wild = true
 		matches := r.matches(name)
 		if len(matches) == 0 && r.NoIndicesIsError {
-			return nil, noSuchIndex(name)
+			return nil, exception.NoSuchIndex(name)
 		}
 		for _, match := range matches {
 			for _, index := range r.behind(match, name) {
@@ -216,7 +204,7 @@ func (r resolver) absent(name string) error {
 	if _, ok := r.Aliases[name]; ok {
 		return aliasNamed(name)
 	}
-	return noSuchIndex(name)
+	return exception.NoSuchIndex(name)
 }
 
 // matches are the indices, aliases and data streams that a pattern matches.
@@ -297,14 +285,14 @@ func (r resolver) concrete(names []string, failing bool) ([]string, error) {
 			case alias:
 				return nil, aliasNamed(name)
 			default:
-				return nil, notFound(name, "index_expression")
+				return nil, exception.NoSuchTarget(name)
 			}
 			continue
 		}
 		for _, index := range r.indicesOf(name) {
 			if entry := r.Indices[index]; entry.Closed && r.ForbidClosed {
 				if !r.IgnoreUnavailable {
-					return nil, indexClosed(index, entry)
+					return nil, exception.Closed(index, entry.UUID)
 				}
 				continue
 			}
@@ -376,7 +364,7 @@ func (c Catalog) WriteIndices(e Expression, nowMillis int64) ([]string, error) {
 		case exists:
 			found[index] = true
 		case !e.Options.IgnoreUnavailable:
-			return nil, noSuchIndex(name)
+			return nil, exception.NoSuchIndex(name)
 		}
 	}
 	return slices.Sorted(maps.Keys(found)), nil

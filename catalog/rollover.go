@@ -208,7 +208,7 @@ func following(name string, nowMillis int64) (string, error) {
 	dash := strings.LastIndexByte(name, '-')
 	number, err := strconv.ParseInt(name[dash+1:], 10, 32)
 	if err != nil {
-		return "", noNumber(name[dash+1:])
+		return "", exception.NotNumber(name[dash+1:])
 	}
 	return fmt.Sprintf("%s-%06d%s", name[:dash], number+1, tail), nil
 }

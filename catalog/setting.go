@@ -36,18 +36,13 @@ func anything(string, string) *exception.Error { return nil }
 
 func boolean(_, value string) *exception.Error {
 	if value != "true" && value != "false" {
-		return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", value)
+		return exception.NotBoolean(value)
 	}
 	return nil
 }
 
 func illegal(format string, args ...any) *exception.Error {
 	return exception.New(exception.IllegalArgument, format, args...)
-}
-
-// noNumber is what the server's number parser says.
-func noNumber(value string) *exception.Error {
-	return exception.New(exception.NumberFormat, "For input string: \"%s\"", value)
 }
 
 // integer is a whole number of 32 bits between two bounds.
@@ -61,7 +56,7 @@ func whole(bits int, least, most int64) check {
 		n, err := strconv.ParseInt(value, 10, bits)
 		switch {
 		case err != nil:
-			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(noNumber(value))
+			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(exception.NotNumber(value))
 		case n < least:
 			return illegal("Failed to parse value [%s] for setting [%s] must be >= %d", value, name, least)
 		case n > most:
@@ -77,7 +72,7 @@ func float(least, most float64) check {
 		n, err := strconv.ParseFloat(value, 64)
 		switch {
 		case err != nil:
-			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(noNumber(value))
+			return illegal("Failed to parse value [%s] for setting [%s]", value, name).CausedBy(exception.NotNumber(value))
 		case n < least:
 			return illegal("Failed to parse value [%s] for setting [%s] must be >= %s", value, name, java.Double(least))
 		case n > most:
@@ -105,7 +100,7 @@ func ratio(_, value string) *exception.Error {
 	case value == "true" || value == "false":
 		return nil
 	case err != nil:
-		return illegal("Expected a boolean or a value in the interval [0..1] but was: [%s]", value).CausedBy(noNumber(value))
+		return illegal("Expected a boolean or a value in the interval [0..1] but was: [%s]", value).CausedBy(exception.NotNumber(value))
 	case n < 0 || n > 1:
 		return illegal("NoCFSRatio must be in the interval [0..1] but was: [%s]", java.Double(n))
 	}
@@ -201,14 +196,14 @@ func expansion(name, value string) *exception.Error {
 	}
 	least, err := strconv.ParseInt(low, 10, 32)
 	if err != nil {
-		return illegal("failed to parse [%s] from value: [%s] at index %d", name, value, len(low)).CausedBy(noNumber(low))
+		return illegal("failed to parse [%s] from value: [%s] at index %d", name, value, len(low)).CausedBy(exception.NotNumber(low))
 	}
 	most, err := strconv.ParseInt(high, 10, 32)
 	switch {
 	case high == "all":
 		return nil
 	case err != nil:
-		return illegal("failed to parse [%s] from value: [%s] at index %d", name, value, len(low)).CausedBy(noNumber(high))
+		return illegal("failed to parse [%s] from value: [%s] at index %d", name, value, len(low)).CausedBy(exception.NotNumber(high))
 	case least > most:
 		return illegal("[%s] minReplicas must be =< maxReplicas but wasn't %d > %d", name, least, most)
 	}
@@ -223,7 +218,7 @@ func activeShards(_, value string) *exception.Error {
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		return illegal("cannot parse ActiveShardCount[%s]", value).CausedBy(noNumber(value))
+		return illegal("cannot parse ActiveShardCount[%s]", value).CausedBy(exception.NotNumber(value))
 	case n < 0:
 		return illegal("shard count cannot be a negative value")
 	}
@@ -252,9 +247,9 @@ func ParseSpan(name, value string) (time.Duration, error) {
 		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 		if err != nil {
 			if _, err := strconv.ParseFloat(number, 64); err == nil {
-				return 0, illegal("failed to parse [%s], fractional time values are not supported", value).CausedBy(noNumber(number))
+				return 0, illegal("failed to parse [%s], fractional time values are not supported", value).CausedBy(exception.NotNumber(number))
 			}
-			return 0, illegal("failed to parse [%s]", value).CausedBy(noNumber(number))
+			return 0, illegal("failed to parse [%s]", value).CausedBy(exception.NotNumber(number))
 		}
 		if n < -1 {
 			return 0, illegal("failed to parse setting [%s] with value [%s] as a time value: negative durations are not supported", name, value)

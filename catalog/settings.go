@@ -194,54 +194,10 @@ func asList(value string) ([]string, bool) {
 // unknownSetting is the exception about a setting that nobody knows, with those
 // that it may have been meant for.
 func unknownSetting(name string) *exception.Error {
-	type near struct {
-		name  string
-		score float64
+	if proposed := exception.DidYouMean(name, maps.Keys(byName), 0.7); proposed != "" {
+		return illegal("unknown setting [%s] %s", name, proposed)
 	}
-	var nears []near
-	for known := range byName {
-		if score := 1 - float64(distance(name, known))/float64(max(len(name), len(known))); score > 0.7 {
-			nears = append(nears, near{known, score})
-		}
-	}
-	slices.SortFunc(nears, func(a, b near) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.name, b.name))
-	})
-	switch len(nears) {
-	case 0:
-		return illegal("unknown setting [%s] please check that any required plugins are installed, or check the breaking changes documentation for removed settings", name)
-	case 1:
-		return illegal("unknown setting [%s] did you mean [%s]?", name, nears[0].name)
-	}
-	var names []string
-	for _, n := range nears {
-		names = append(names, n.name)
-	}
-	return illegal("unknown setting [%s] did you mean any of [%s]?", name, strings.Join(names, ", "))
-}
-
-// distance is the Levenshtein distance of two texts, in bytes; texts that are far
-// longer than any setting are far from all.
-func distance(a, b string) int {
-	if len(a) > 256 || len(b) > 256 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return illegal("unknown setting [%s] please check that any required plugins are installed, or check the breaking changes documentation for removed settings", name)
 }
 
 // similarities are the types that a similarity may have.

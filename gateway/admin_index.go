@@ -66,7 +66,7 @@ func parseCopies(text string) (int, error) {
 	switch {
 	case err != nil:
 		return 0, exception.New(exception.IllegalArgument, "cannot parse ActiveShardCount[%s]", text).
-			CausedBy(exception.New(exception.NumberFormat, "For input string: %q", text))
+			CausedBy(exception.NotNumber(text))
 	case n < 0:
 		return 0, exception.New(exception.IllegalArgument, "shard count cannot be a negative value")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
@@ -27,7 +28,7 @@ func (c *call) streams(known map[string]catalog.Stream) ([]string, error) {
 	wanted := c.names("name")
 	for _, name := range wanted {
 		if _, ok := known[name]; !ok && !isPattern(name) {
-			return nil, noSuchIndex(name)
+			return nil, exception.NoSuchIndex(name)
 		}
 	}
 	var found []string

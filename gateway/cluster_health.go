@@ -156,7 +156,7 @@ func oneNodeIs(condition string) (bool, error) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return false, exception.New(exception.NumberFormat, "For input string: %q", number)
+		return false, exception.NotNumber(number)
 	}
 	switch operator {
 	case ">=", "ge(":

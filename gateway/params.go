@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
 )
 
@@ -91,55 +92,10 @@ func unrecognized(path, what string, unknown, known []string) error {
 
 // didYouMean proposes the known words that are like the unknown one.
 func didYouMean(unknown string, known []string) string {
-	type likeness struct {
-		name string
-		far  float64 // edits per letter
+	if proposed := exception.DidYouMean(unknown, slices.Values(known), 0.5); proposed != "" {
+		return " -> " + proposed
 	}
-	var like []likeness
-	for _, name := range known {
-		if far := float64(edits(unknown, name)) / float64(max(len(unknown), len(name))); far < 0.5 {
-			like = append(like, likeness{name, far})
-		}
-	}
-	slices.SortFunc(like, func(a, b likeness) int {
-		if a.far != b.far {
-			return int(a.far*1e6) - int(b.far*1e6)
-		}
-		return strings.Compare(a.name, b.name)
-	})
-	switch len(like) {
-	case 0:
-		return ""
-	case 1:
-		return " -> did you mean [" + like[0].name + "]?"
-	}
-	names := make([]string, len(like))
-	for i := range like {
-		names[i] = like[i].name
-	}
-	return " -> did you mean any of [" + strings.Join(names, ", ") + "]?"
-}
-
-// edits is the Levenshtein distance of two texts, in bytes; long ones are cut.
-func edits(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	var row [65]int
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
 
 // has reports whether the parameter was given, and its text.
@@ -197,7 +153,7 @@ func parseBoolean(value string) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", value)
+	return false, exception.NotBoolean(value)
 }
 
 // integer reads a parameter of the server's type int or long (bits 32 or 64).
@@ -209,7 +165,7 @@ func (c *call) integer(name string, bits int, byDefault int64) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, bits)
 	if err != nil {
 		kind := map[int]string{32: "int", 64: "long"}[bits]
-		cause := exception.New(exception.NumberFormat, "For input string: %q", value)
+		cause := exception.NotNumber(value)
 		return 0, exception.New(exception.IllegalArgument, "Failed to parse %s parameter [%s] with value [%s]", kind, name, value).CausedBy(cause)
 	}
 	return n, nil
@@ -223,39 +179,18 @@ func parseLong(text []byte) (int64, error) {
 	f, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return 0, exception.New(exception.IllegalArgument, "For input string: %q", text)
+		return 0, exception.New(exception.IllegalArgument, "For input string: \"%s\"", text)
 	case !(f >= math.MinInt64 && f < math.MaxInt64):
 		return 0, exception.New(exception.IllegalArgument, "Numeric value (%s) out of range of long (%d - %d)", text, math.MinInt64, math.MaxInt64)
 	}
 	return int64(f), nil
 }
 
-// timeUnits are the units of durations, the longer before its own ending.
-var timeUnits = []struct {
-	suffix string
-	unit   time.Duration
-}{{"nanos", 1}, {"micros", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", 24 * time.Hour}}
-
-// duration reads a parameter such as 30s or 1m.
+// duration reads a parameter such as 30s or 1m; negative: without end.
 func (c *call) duration(name string, byDefault time.Duration) (time.Duration, error) {
 	value, ok := c.has(name)
 	if !ok {
 		return byDefault, nil
 	}
-	text := strings.ToLower(strings.TrimSpace(value))
-	if text == "-1" || text == "0" {
-		return time.Duration(len("0") - len(text)), nil // -1: without end
-	}
-	for _, u := range timeUnits {
-		digits, ok := strings.CutSuffix(text, u.suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n < -1 || n > int64(1<<62)/int64(u.unit) {
-			return 0, exception.New(exception.IllegalArgument, "failed to parse [%s]", value)
-		}
-		return time.Duration(n) * u.unit, nil
-	}
-	return 0, exception.New(exception.IllegalArgument, "failed to parse setting [%s] with value [%s] as a time value: unit is missing or unrecognized", name, value)
+	return catalog.ParseSpan(name, value)
 }

@@ -195,7 +195,7 @@ func (c *call) activeShards(index string) error {
 	if value != "all" {
 		name = value
 		if needed, err = strconv.Atoi(value); err != nil {
-			cause := exception.New(exception.NumberFormat, "For input string: %q", value)
+			cause := exception.NotNumber(value)
 			return exception.New(exception.IllegalArgument, "cannot parse ActiveShardCount[%s]", value).CausedBy(cause)
 		}
 	}

@@ -74,7 +74,7 @@ func (w *walk) document(source []byte) error {
 		return exception.New(exception.MapperParsing, "failed to parse, document is empty")
 	}
 	if !startsObject(source) {
-		return exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes")
+		return exception.NotContent()
 	}
 	w.source = source
 	w.r.Reset(source)

@@ -116,7 +116,7 @@ func nodeBool(value any) (bool, error) {
 			return v == "true", nil
 		}
 	}
-	return false, exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", javaText(value))
+	return false, exception.NotBoolean(javaText(value))
 }
 
 // namedBool is nodeBool with the name of what is read told in errors.
@@ -161,5 +161,5 @@ func noNumber(text string) error {
 	if text == "" {
 		return exception.New(exception.NumberFormat, "empty String")
 	}
-	return exception.New(exception.NumberFormat, "For input string: \"%s\"", text)
+	return exception.NotNumber(text)
 }

@@ -92,7 +92,7 @@ func readBoolean(w *walk, f *Field, t token) error {
 			w.emit(f, truth(false))
 			return nil
 		}
-		return exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", t.text)
+		return exception.NotBoolean(string(t.text))
 	}
 	return w.here().refuse(exception.JSONParse, "Current token (%s) not of boolean type", kindName(t.kind))
 }

@@ -25,7 +25,7 @@ type object struct {
 // parseTree reads one JSON object.
 func parseTree(data []byte) (*object, error) {
 	if !startsObject(data) {
-		return nil, exception.New(exception.NotXContent, "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes").WithStatus(500)
+		return nil, exception.NotContent().WithStatus(500)
 	}
 	r := json.New(data)
 	kind, err := r.Next()

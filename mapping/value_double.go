@@ -59,7 +59,7 @@ func noDouble(text, number []byte) *exception.Error {
 	if points > 1 {
 		return exception.New(exception.NumberFormat, "multiple points")
 	}
-	return exception.New(exception.NumberFormat, "For input string: \"%s\"", text)
+	return exception.NotNumber(string(text))
 }
 
 // decimal is a number in decimal digits, taken apart.

@@ -173,7 +173,7 @@ func parsePrefix(text []byte, low, high *address) *exception.Error {
 	}
 	bits, err := strconv.ParseInt(string(rest), 10, 32)
 	if err != nil {
-		return exception.New(exception.NumberFormat, "For input string: \"%s\"", rest)
+		return exception.NotNumber(string(rest))
 	}
 	most := int64(128)
 	if low.ipv4() {

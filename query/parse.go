@@ -166,7 +166,7 @@ func (p *parser) whole(kind token.Kind) (int64, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.Abs(f) > math.MaxInt32 {
-		return 0, exception.New(exception.NumberFormat, "For input string: %q", text)
+		return 0, exception.NotNumber(text)
 	}
 	return int64(f), nil
 }
@@ -189,7 +189,7 @@ func (p *parser) boolean(kind token.Kind) (bool, error) {
 	if kind != token.String {
 		return false, exception.New(exception.JSONParse, "Current token (%s) not of boolean type", kind)
 	}
-	return false, exception.New(exception.IllegalArgument, "Failed to parse value [%s] as only [true] or [false] are allowed.", p.read.Text())
+	return false, exception.NotBoolean(string(p.read.Text()))
 }
 
 func (p *parser) track(kind token.Kind) (int64, error) {

@@ -111,7 +111,7 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 				"alias [%s] has more than one index associated with it [[%s]], can't execute a single index op", name, strings.Join(members, ", "))
 		}
 		if len(members) == 0 || v.indices[members[0]] == nil {
-			return nil, alias, noSuchTarget(name)
+			return nil, alias, exception.NoSuchTarget(name)
 		}
 		idx = v.indices[members[0]]
 	}
@@ -131,7 +131,7 @@ func (s *Store) reload(ctx context.Context, name string) error {
 	defer s.admin.Unlock()
 	old := s.view.Load().indices[name]
 	if old == nil {
-		return noSuchIndex(name)
+		return exception.NoSuchIndex(name)
 	}
 	p, err := s.Placement(ctx, old.entry.Number)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -66,7 +67,7 @@ func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *ind
 	ctx = context.WithoutCancel(ctx)
 	old := s.view.Load().indices[name]
 	if old == nil {
-		return noSuchIndex(name)
+		return exception.NoSuchIndex(name)
 	}
 	changed, err := edit(old)
 	if err != nil {

@@ -56,7 +56,7 @@ func (s *Store) mergeMapping(ctx context.Context, name string, number uint32, ad
 	defer unlock()
 	v := s.view.Load()
 	if idx := v.indices[name]; idx == nil || idx.entry.Number != number {
-		return noSuchIndex(name)
+		return exception.NoSuchIndex(name)
 	}
 	if err := v.unblocked([]string{name}, catalog.ChangeMetadata); err != nil {
 		return err

@@ -127,7 +127,7 @@ func (s *Store) findTarget(ctx context.Context, w *document.Write) target {
 			"no such index [%s] and [require_alias] request flag is [true] and [%s] is not an alias", w.Target, w.Target).
 			With("index", w.Target).With("index_uuid", "_na_")}
 	case !exists:
-		return target{err: noSuchTarget(w.Target)}
+		return target{err: exception.NoSuchTarget(w.Target)}
 	case found.entry.Closed:
 		return target{err: found.closed()}
 	case found.rules.readOnly != nil:
@@ -195,7 +195,7 @@ func (s *Store) check(ctx context.Context, idx *index, source []byte, id string)
 			return nil, err
 		}
 		if idx = s.view.Load().indices[name]; idx == nil || idx.entry.Number != number {
-			return nil, noSuchIndex(name)
+			return nil, exception.NoSuchIndex(name)
 		}
 	}
 }

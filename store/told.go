@@ -65,7 +65,7 @@ func (idx *index) in(e *exception.Error, number uint32) *exception.Error {
 
 // closed is the exception about an index that is closed.
 func (idx *index) closed() *exception.Error {
-	return exception.New(exception.IndexClosed, "closed").With("index", idx.record.Name).With("index_uuid", idx.record.UUID)
+	return exception.Closed(idx.record.Name, idx.record.UUID)
 }
 
 // routingMissing is the exception about a document whose index asks for routing.

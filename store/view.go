@@ -8,7 +8,6 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
@@ -215,15 +214,4 @@ func (s *Store) publish(change func(v *view)) {
 	v := &view{catalog: old.catalog, revision: old.revision, indices: maps.Clone(old.indices)}
 	change(v)
 	s.view.Store(v)
-}
-
-// noSuchIndex is the exception about a name that nobody has.
-func noSuchIndex(name string) *exception.Error { return notFound(name, "index_or_alias") }
-
-// noSuchTarget is noSuchIndex about the one index of a request on documents.
-func noSuchTarget(name string) *exception.Error { return notFound(name, "index_expression") }
-
-func notFound(name, kind string) *exception.Error {
-	return exception.New(exception.IndexNotFound, "no such index [%s]", name).
-		With("index", name).With("resource.id", name).With("resource.type", kind).With("index_uuid", "_na_")
 }

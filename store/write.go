@@ -116,7 +116,7 @@ func (b *bulk) again(stale []*item, round int) (left []*item) {
 		case err == nil:
 			left = append(left, it)
 		case exception.Is(err, exception.IndexNotFound): // deleted meanwhile
-			it.fail(noSuchIndex(name))
+			it.fail(exception.NoSuchIndex(name))
 		default:
 			it.fail(exception.New(exception.UnavailableShards, "[%s] the owner of the document changed, and the request's time was up before it was found: %v; %v",
 				name, it.stale, err))
