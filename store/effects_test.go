@@ -78,6 +78,18 @@ func TestSettingsTakeEffect(t *testing.T) {
 	}
 	settle(t, "a refresh after the interval was set", func() bool { return count(t, s, "i") == 2 })
 
+	// A shorter interval is for what waits already.
+	if err := settings(`{"refresh_interval":"1h"}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(ctx, s, "i", "waiting", `{"a":1}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := settings(`{"refresh_interval":"1ms"}`); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, "a refresh when the interval is shorter", func() bool { return count(t, s, "i") == 3 })
+
 	// A lowered limit leaves what is there.
 	if err := settings(`{"mapping.total_fields.limit":1}`); err != nil {
 		t.Fatal(err)

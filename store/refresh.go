@@ -22,18 +22,21 @@ func (r *refresher) init() {
 	r.woken = make(chan struct{}, 1)
 }
 
-// mark makes a shard dirty; it is due after interval, never when that is negative.
+// mark makes a shard dirty; it is due after interval, or before when it was due before;
+// never when interval is negative.
 func (r *refresher) mark(sh shard.Shard, interval time.Duration) {
 	if interval < 0 {
 		return
 	}
+	due := time.Now().Add(interval)
 	r.mu.Lock()
-	_, known := r.due[sh]
-	if !known {
-		r.due[sh] = time.Now().Add(interval)
+	before, known := r.due[sh]
+	sooner := !known || due.Before(before)
+	if sooner {
+		r.due[sh] = due
 	}
 	r.mu.Unlock()
-	if known {
+	if !sooner {
 		return
 	}
 	select {
