@@ -2,32 +2,43 @@ package gateway
 
 import (
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestEndpointsAreDocumented: every administrative endpoint, and no other, stands
-// in docs/http-admin.md.
+// TestEndpointsAreDocumented: every endpoint, and no other, stands on its page.
 func TestEndpointsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/http-admin.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, _ := strings.Cut(string(page), "## Endpoints\n")
-	told := map[string]bool{}
-	for line := range strings.Lines(list) {
-		if strings.TrimSpace(line) != "" {
-			told[strings.Join(strings.Fields(line), " ")] = true
+	inTable := regexp.MustCompile("(?m)^\\| ([A-Z ]+) \\| `(/.*?)` \\|")
+	inList := regexp.MustCompile(`(?m)^ {4}([A-Z ]+?) +(/.*)$`)
+	for _, p := range []struct {
+		page, section string
+		row           *regexp.Regexp // its methods and its pattern
+		routes        []route
+	}{
+		{"../docs/http-admin.md", "## Endpoints\n", inList, adminRoutes},
+		{"../docs/store.md", "## Endpoints of documents and searches\n", inTable, slices.Concat(rootRoutes, documentRoutes, searchRoutes)},
+	} {
+		text, err := os.ReadFile(p.page)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, r := range adminRoutes {
-		row := r.methods + " " + r.pattern
-		if !told[row] {
-			t.Errorf("docs/http-admin.md lacks %s", row)
+		_, section, _ := strings.Cut(string(text), p.section)
+		section, _, _ = strings.Cut(section, "\n## ")
+		told := map[string]bool{}
+		for _, row := range p.row.FindAllStringSubmatch(section, -1) {
+			told[row[1]+" "+row[2]] = true
 		}
-		delete(told, row)
-	}
-	for row := range told {
-		t.Errorf("docs/http-admin.md tells of %s, which is not there", row)
+		for _, r := range p.routes {
+			row := r.methods + " " + r.pattern
+			if !told[row] {
+				t.Errorf("%s lacks %s", p.page, row)
+			}
+			delete(told, row)
+		}
+		for row := range told {
+			t.Errorf("%s tells of %s, which is not there", p.page, row)
+		}
 	}
 }
