@@ -12,6 +12,7 @@ import (
 // it is broken, nobody waits for more.
 type mark struct {
 	seqNo atomic.Int64
+	life  atomic.Int64 // counts the resets: a number may be given out again after one
 
 	mu     sync.Mutex
 	broken error
@@ -43,6 +44,7 @@ func (m *mark) reset(seqNo int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.broken = nil
+	m.life.Add(1) // first: who sees the new number sees the new life
 	m.seqNo.Store(seqNo)
 	m.wake()
 }
@@ -57,14 +59,26 @@ func (m *mark) wake() {
 // await waits until the mark has reached seqNo; fault.Unavailable when it breaks
 // or ctx ends before.
 func (m *mark) await(ctx context.Context, seqNo int64) error {
+	return m.awaitIn(ctx, m.life.Load(), seqNo)
+}
+
+// awaitIn is await for a number that was read in a life of the mark. After a reset the
+// number may be another write's, and what was read is gone: that is fault.Unavailable.
+func (m *mark) awaitIn(ctx context.Context, life, seqNo int64) error {
+	over := func() error {
+		if m.life.Load() == life {
+			return nil
+		}
+		return fault.New(fault.Unavailable, "the store was opened again after a failure, and what was written last may be gone")
+	}
 	if m.seqNo.Load() >= seqNo {
-		return nil
+		return over()
 	}
 	for {
 		m.mu.Lock()
-		if m.seqNo.Load() >= seqNo {
+		if m.seqNo.Load() >= seqNo || m.life.Load() != life {
 			m.mu.Unlock()
-			return nil
+			return over()
 		}
 		if m.broken != nil {
 			defer m.mu.Unlock()

@@ -230,16 +230,22 @@ func (s *local) Get(ctx context.Context, epoch int64, ref shard.Ref) (shard.Row,
 		return shard.Row{}, false, &shard.Stale{ID: s.id, Asked: epoch, Epoch: placed.Epoch}
 	}
 	s.ops.get.Add(1)
-	row, found, err := s.getNow(ref)
-	if err != nil {
-		return shard.Row{}, false, s.failure(err)
-	}
-	if found {
-		if err := s.mark.await(ctx, row.SeqNo); err != nil {
-			return shard.Row{}, false, fault.At(err, place(s.id))
+	for {
+		life := s.mark.life.Load()
+		row, found, err := s.getNow(ref)
+		if err != nil {
+			return shard.Row{}, false, s.failure(err)
 		}
+		if found {
+			err = s.mark.awaitIn(ctx, life, row.SeqNo)
+		}
+		switch {
+		case err == nil:
+			return row, found, nil
+		case s.mark.life.Load() == life || ctx.Err() != nil:
+			return shard.Row{}, false, fault.At(err, place(s.id))
+		} // the store was opened again: what it holds now is the answer
 	}
-	return row, found, nil
 }
 
 func (s *local) getNow(ref shard.Ref) (shard.Row, bool, error) {
