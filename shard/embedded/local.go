@@ -40,9 +40,8 @@ type local struct {
 	views     map[*view]bool // that have a reader, and the published one
 	idle      sync.Cond      // told when a reader closes
 	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
-	met       overlay
-	closed    bool // refuses everybody
-	gone      bool // and has let go of Pebble
+	closed    bool           // refuses everybody
+	gone      bool           // and has let go of Pebble
 
 	ops struct{ index, remove, get, refresh atomic.Int64 }
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -28,7 +29,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	s := &store{readOnly: readOnly, seal: &seal{FS: inner, failed: e.failing, done: make(chan struct{})}}
 	p := e.options.pebble()
 	p.FS, p.Lock, p.ReadOnly = s.seal, e.lock, readOnly
-	l := &logger{e.options.Logger, s.seal}
+	l := &logger{to: e.options.Logger, seal: s.seal}
 	p.Logger = l
 	p.EventListener = &pebble.EventListener{
 		BackgroundError: func(err error) { l.Errorf("work behind the scenes failed: %v", err) },
@@ -153,16 +154,31 @@ func (s *store) pressed() bool {
 }
 
 // logger passes on what Pebble says. It does not end the process: what Pebble
-// thinks fatal seals the folder, which is opened again.
+// thinks fatal seals the folder, which is opened again. A disk that fails makes Pebble
+// say the same thousands of times: of one format, one line a second is passed on.
 type logger struct {
 	to   *slog.Logger
 	seal *seal
+
+	mu     sync.Mutex
+	passed map[string]time.Time // by format, of which Pebble has a fixed number
 }
 
 func (l *logger) Infof(string, ...any) {}
 
 func (l *logger) Errorf(format string, args ...any) {
-	l.to.Error("store: " + strings.TrimSpace(fmt.Sprintf(format, args...)))
+	l.mu.Lock()
+	again := time.Since(l.passed[format]) < time.Second
+	if !again {
+		if l.passed == nil {
+			l.passed = map[string]time.Time{}
+		}
+		l.passed[format] = time.Now()
+	}
+	l.mu.Unlock()
+	if !again {
+		l.to.Error("store: " + strings.TrimSpace(fmt.Sprintf(format, args...)))
+	}
 }
 
 func (l *logger) Fatalf(format string, args ...any) {

@@ -110,10 +110,9 @@ func (s *local) count(from pebble.Reader, within routing.Range) (counted state, 
 		return counted, err
 	}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var id []byte
-		var h head
-		if _, id, h, err = splitRow(it.Key()); err == nil {
-			counted.tally(rowMet(it, len(id), h), 1)
+		var row met
+		if row, err = metUnder(it); err == nil {
+			counted.tally(&row, 1)
 		}
 	}
 	return counted, errors.Join(err, it.Error(), it.Close())
