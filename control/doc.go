@@ -25,8 +25,9 @@
 //  1. What a request forbids is refused before the first document.
 //  2. Names in JSON are stable: they are added, never renamed. Sizes are bytes,
 //     times RFC 3339 in UTC, durations milliseconds.
-//  3. Nothing of the floors below but package document and package fault appears
-//     in a signature, so that a face needs no other import.
+//  3. In the signatures of verbs nothing of the floors below appears but packages
+//     document and fault, so that a terminal needs no other import. [Store] speaks
+//     the vocabularies of package store.
 //  4. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //

@@ -18,7 +18,8 @@
 //     incarnation: the term under which a shard numbers, see package placement.
 //   - reader: the rows at one sequence number, published by a refresh.
 //   - holder: a named reader of changes that keeps them from being pruned.
-//   - epoch, fence, permit: as in DESIGN's vocabulary; see [Shard].
+//   - epoch: see package placement. fence: nothing is admitted behind it. permit: the
+//     right of one commit group to be written; see [Shard].
 //
 // # Invariants
 //
