@@ -15,7 +15,7 @@ import (
 	"github.com/reshelve/reshelve/servers"
 )
 
-var at = flag.String("at", "", "URL of an OpenSearch 2.19.0 for TestLive…; without, one is started")
+var at = flag.String("at", "", "URL of an OpenSearch 2.19.0 for TestLive; without, one is started")
 
 // liveServer is a real server, for as long as the test.
 func liveServer(t *testing.T) *servers.Server {
@@ -33,10 +33,16 @@ func liveServer(t *testing.T) *servers.Server {
 	return server
 }
 
-// TestLiveDates indexes texts of testdata into date fields of their formats, and
-// compares what the server makes of them with what we make of them.
-func TestLiveDates(t *testing.T) {
+// TestLive asks one real server.
+func TestLive(t *testing.T) {
 	server := liveServer(t)
+	t.Run("dates", func(t *testing.T) { liveDates(t, server) })
+	t.Run("names", func(t *testing.T) { liveNames(t, server) })
+}
+
+// liveDates indexes texts of testdata into date fields of their formats, and
+// compares what the server makes of them with what we make of them.
+func liveDates(t *testing.T, server *servers.Server) {
 	const index = "/reshelve-live-dates"
 	formats, texts := map[string]int{}, [][2]string{}
 	for line, cells := range questions(t) {
@@ -107,9 +113,8 @@ func stored(t *testing.T, server *servers.Server, index string, id int, field st
 	return "ok"
 }
 
-// TestLiveNames asks for indices whose names hold date math without now.
-func TestLiveNames(t *testing.T) {
-	server := liveServer(t)
+// liveNames asks for indices whose names hold date math without now.
+func liveNames(t *testing.T, server *servers.Server) {
 	asked := 0
 	for _, cells := range questions(t) {
 		if cells[0] != "name" || cells[2] != "-1" || strings.Contains(cells[1], "now") || strings.ContainsAny(cells[1], ",*") || !strings.HasPrefix(cells[1], "<") {

@@ -40,10 +40,19 @@ type sent struct{ method, path, kind, body string }
 
 func (s sent) String() string { return fmt.Sprintf("%s %s %s", s.method, s.path, s.body) }
 
-// TestLiveGenerated sends generated conversations about a few documents to a real
+// TestLive asks one real server. One that runs already is not emptied, as the
+// conversations about administration need it.
+func TestLive(t *testing.T) {
+	at := liveServer(t)
+	if os.Getenv("RESHELVE_LIVE_AT") == "" {
+		t.Run("administration", func(t *testing.T) { liveAdministration(t, at) })
+	}
+	t.Run("generated", func(t *testing.T) { liveGenerated(t, at) })
+}
+
+// liveGenerated sends generated conversations about a few documents to a real
 // server and to this one: status, result, versions and error types must be equal.
-func TestLiveGenerated(tt *testing.T) {
-	at := liveServer(tt)
+func liveGenerated(tt *testing.T, at string) {
 	round := 0
 	rapid.Check(tt, func(t *rapid.T) {
 		round++
