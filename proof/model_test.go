@@ -214,7 +214,7 @@ func (d doc) refuse(r request, s seen) []doc {
 	if m.absent && d.present() || !m.absent && !d.known {
 		return nil
 	}
-	if m.seqNo >= 0 && !(d.present() && d.is(numbers{d.numbers.version, m.seqNo, m.term})) {
+	if m.seqNo >= 0 && (!d.present() || !d.is(numbers{d.numbers.version, m.seqNo, m.term})) {
 		return nil
 	}
 	if m.version >= 0 && d.numbers.version != m.version {

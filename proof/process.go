@@ -44,7 +44,8 @@ type Process struct {
 // Start starts the words as a process group of its own. It does not wait until
 // anything is served.
 func Start(words ...string) (*Process, error) {
-	p := &Process{command: exec.Command(words[0], words[1:]...), began: time.Now(), serving: make(chan string, 1), exited: make(chan struct{})}
+	command := exec.CommandContext(context.Background(), words[0], words[1:]...) // Kill ends the whole group, a context only the process
+	p := &Process{command: command, began: time.Now(), serving: make(chan string, 1), exited: make(chan struct{})}
 	p.command.Stderr = p
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.command.WaitDelay = time.Second
