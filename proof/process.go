@@ -32,7 +32,6 @@ func Build(ctx context.Context, dir string) (string, error) {
 // goroutines.
 type Process struct {
 	command *exec.Cmd
-	began   time.Time
 	serving chan string // the address, once
 	exited  chan struct{}
 
@@ -45,7 +44,7 @@ type Process struct {
 // anything is served.
 func Start(words ...string) (*Process, error) {
 	command := exec.CommandContext(context.Background(), words[0], words[1:]...) // Kill ends the whole group, a context only the process
-	p := &Process{command: command, began: time.Now(), serving: make(chan string, 1), exited: make(chan struct{})}
+	p := &Process{command: command, serving: make(chan string, 1), exited: make(chan struct{})}
 	p.command.Stderr = p
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.command.WaitDelay = time.Second
