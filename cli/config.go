@@ -26,7 +26,8 @@ func configure(cmd *cobra.Command, file string) error {
 	}
 	values := map[string]any{}
 	if err := yaml.Unmarshal(text, &values); err != nil {
-		return fault.At(fault.Wrap(fault.Usage, err), "--config", file)
+		lines := strings.Join(strings.Fields(err.Error()), " ") // it may have several
+		return fault.At(fault.New(fault.Usage, "%s", lines), "--config", file)
 	}
 	given := map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = true })

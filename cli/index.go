@@ -20,12 +20,12 @@ func (p *program) index() *cobra.Command {
 
 --at names the store: http://HOST:PORT, or a data folder. A folder that a server
 has open is reached through the server.`,
-		Example: `  reshelve index ls --at http://127.0.0.1:9200`,
+		Example: "  reshelve index ls --at http://127.0.0.1:9200\n  reshelve index ls --at ./data",
 		Args:    cobra.NoArgs,
 		RunE:    p.group,
 	}
 	var at string
-	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the store: a `URL`, or a data folder")
+	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the store: a URL, or a data folder: `URL|DIR`")
 	group.AddCommand(p.indexLs(&at), p.indexCreate(&at), p.indexDelete(&at), p.indexStats(&at))
 	return group
 }
@@ -42,7 +42,7 @@ func (p *program) indexLs(at *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.answer(listing, func(w io.Writer) { printIndexListing(w, listing) })
+		return p.answer(listing, func(w io.Writer) { printIndexListing(w, listing, first(args)) })
 	})
 	return cmd
 }
@@ -55,9 +55,9 @@ func first(args []string) string {
 	return args[0]
 }
 
-func printIndexListing(w io.Writer, listing *control.IndexListing) {
+func printIndexListing(w io.Writer, listing *control.IndexListing, pattern string) {
 	if len(listing.Indices) == 0 {
-		fmt.Fprintln(w, "there are no indices")
+		fmt.Fprintln(w, noIndices(pattern))
 		return
 	}
 	t := newTable("INDEX", "STATE", "HEALTH", ">SHARDS", ">DOCUMENTS", ">DELETED", ">BYTES", "UUID")
@@ -65,6 +65,14 @@ func printIndexListing(w io.Writer, listing *control.IndexListing) {
 		t.row(i.Index, i.State, orDash(i.Health), fmt.Sprint(i.Shards), count(i.Documents), count(i.Deleted), bytesText(i.Bytes), i.UUID)
 	}
 	t.print(w)
+}
+
+// noIndices says that a list is empty, and why it may be.
+func noIndices(pattern string) string {
+	if pattern == "" {
+		return "there are no indices"
+	}
+	return fmt.Sprintf("no index matches %q", pattern)
 }
 
 func (p *program) indexCreate(at *string) *cobra.Command {
@@ -76,7 +84,7 @@ func (p *program) indexCreate(at *string) *cobra.Command {
 		Example: "  reshelve index create books --shards 4\n  reshelve index create books --body books.json --at ./data",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.Flags().IntVar(&req.Shards, "shards", 0, "the `number` of shards; 0: as templates or --body say, else 1")
+	cmd.Flags().IntVar(&req.Shards, "shards", 0, "the `number` of shards, whatever --body says; 0: as --body or templates say, else 1")
 	cmd.Flags().StringVar(&body, "body", "", "a `FILE` with settings, mappings and aliases, as PUT /INDEX takes them; -: standard input")
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) (err error) {
 		req.At, req.Index = *at, args[0]
@@ -141,6 +149,10 @@ func (p *program) indexStats(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(stats, func(w io.Writer) {
+			if len(stats.Indices) == 0 {
+				fmt.Fprintln(w, noIndices(first(args)))
+				return
+			}
 			t := newTable("INDEX", ">DOCUMENTS", ">DELETED", ">BYTES", ">INDEXED", ">DELETES", ">GETS", ">REFRESHES")
 			for _, i := range stats.Indices {
 				t.row(i.Index, count(i.Documents), count(i.Deleted), bytesText(i.Bytes), count(i.Indexed), count(i.Deletes), count(i.Gets), count(i.Refreshes))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -69,6 +70,14 @@ func (f *serveFlags) request(cmd *cobra.Command) (control.ServeRequest, error) {
 		return control.ServeRequest{}, err
 	}
 	req := f.req
+	switch {
+	case f.data == "":
+		return req, fault.New(fault.Usage, "--data is empty: name a folder")
+	case f.memory == 0:
+		return req, fault.New(fault.Usage, "--memory is 0: name a size to stay below, for example 256MiB")
+	case req.Limits.Depth < 0 || req.Limits.Timeout < 0:
+		return req, fault.New(fault.Usage, "--max-depth and --timeout are not negative; 0 means the default")
+	}
 	req.Data, req.Listen, req.Memory = f.data, f.listen, int64(f.memory)
 	req.Limits.BodyBytes, req.Limits.ItemBytes = int64(f.maxBody), int64(f.maxItem)
 	req.Limits.InFlightBytes, req.Limits.HeaderBytes = int64(f.maxInFlight), int64(f.maxHeaders)

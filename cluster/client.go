@@ -20,8 +20,9 @@ const MaxAnswer = 256 << 20
 
 // Client asks one store. Safe for concurrent use.
 type Client struct {
-	base *url.URL
-	http *http.Client
+	base  *url.URL
+	http  *http.Client
+	place string
 }
 
 // New makes a client of the store at base, "http://host:port" with an optional
@@ -32,11 +33,17 @@ func New(base string, transport http.RoundTripper) (*Client, error) {
 		err := fault.New(fault.Usage, "%q is no address of a store", base)
 		return nil, fault.WithNext(err, "write http://HOST:PORT, or the path of a data folder")
 	}
-	return &Client{base: u, http: &http.Client{Transport: transport}}, nil
+	return &Client{base: u, http: &http.Client{Transport: transport}, place: u.Redacted()}, nil
 }
 
-// String is the address.
-func (c *Client) String() string { return c.base.Redacted() }
+// Via makes a client of the store that transport leads to whatever the address:
+// through a socket, or within the process. Place is what errors name.
+func Via(transport http.RoundTripper, place string) *Client {
+	return &Client{base: &url.URL{Scheme: "http", Host: "store"}, http: &http.Client{Transport: transport}, place: place}
+}
+
+// String is the address or the place.
+func (c *Client) String() string { return c.place }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -112,12 +112,32 @@ func (r CreateIndexRequest) body() ([]byte, error) {
 			return nil, fault.At(fault.New(fault.Usage, "%w", err), "the settings of the index")
 		}
 	}
-	settings["index.number_of_shards"] = json.RawMessage(strconv.Itoa(r.Shards))
+	if err := setShards(settings, r.Shards); err != nil {
+		return nil, err
+	}
 	var err error
 	if body["settings"], err = json.Marshal(settings); err != nil {
 		return nil, err
 	}
 	return json.Marshal(body)
+}
+
+// setShards puts a number of shards in the place of the one that settings hold, in
+// whichever of the forms that the HTTP API takes: a store chooses one of two itself.
+func setShards(settings map[string]json.RawMessage, shards int) error {
+	const name = "number_of_shards"
+	var nested map[string]json.RawMessage
+	if json.Unmarshal(settings["index"], &nested) == nil && nested[name] != nil {
+		delete(nested, name)
+		rest, err := json.Marshal(nested)
+		if err != nil {
+			return err
+		}
+		settings["index"] = rest
+	}
+	delete(settings, name)
+	settings["index."+name] = json.RawMessage(strconv.Itoa(shards))
+	return nil
 }
 
 // DeleteIndex removes an index and all of its documents. A pattern is refused:

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -34,7 +33,8 @@ func (c *Control) reach(ctx context.Context, at string) (client *cluster.Client,
 	}
 	if conn, err := dialInside(ctx, at); err == nil {
 		_ = conn.Close()
-		return connect(func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, func() error { return nil })
+		client, leave := connect(at, func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, func() error { return nil })
+		return client, leave, nil
 	}
 	return c.open(ctx, at)
 }
@@ -43,7 +43,7 @@ func (c *Control) reach(ctx context.Context, at string) (client *cluster.Client,
 func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func() error, error) {
 	if _, err := os.Stat(dir + "/format"); err != nil {
 		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), dir)
-		return nil, nil, fault.WithNext(err, "make one with reshelve serve --data %s", dir)
+		return nil, nil, fault.WithNext(err, "name the folder of a store; reshelve serve --data DIR makes one")
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	opened, err := c.openFolder(ctx, dir, FolderOptions{Logger: quiet})
@@ -57,24 +57,21 @@ func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func()
 		defer close(ended)
 		_ = server.Serve(pipes) // ends with the listener
 	}()
-	return connect(pipes.dial, func() error {
+	client, leave := connect(dir, pipes.dial, func() error {
 		_ = server.Close()
 		<-ended
 		return opened.close()
 	})
+	return client, leave, nil
 }
 
-// connect makes a client over connections that dial makes.
-func connect(dial func(context.Context) (net.Conn, error), end func() error) (*cluster.Client, func() error, error) {
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-	client, err := cluster.New("http://folder", transport)
-	if err != nil {
-		return nil, nil, errors.Join(err, end())
-	}
+// connect makes a client of the store in dir over connections that dial makes.
+func connect(dir string, dial func(context.Context) (net.Conn, error), end func() error) (*cluster.Client, func() error) {
+	client := cluster.Via(&http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}, dir)
 	return client, func() error {
 		client.Close()
 		return end()
-	}, nil
+	}
 }
 
 // pipes is a listener in memory.

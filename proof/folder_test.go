@@ -40,6 +40,10 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	faulty := filepath.Join(dir, "faulty.yaml")
+	if err := os.WriteFile(faulty, []byte("data: a\ndata: b\nlisten: c\nlisten: d\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	address := strings.TrimPrefix(url, "http://")
 	for _, c := range []struct {
 		what   string
@@ -59,6 +63,11 @@ func TestRefusals(t *testing.T) {
 		{"a file", 7, `file.*\n  → `, []string{"--data", file, "--listen", "127.0.0.1:0"}},
 		{"a folder that cannot be made", 7, `proc.*\n  → `, []string{"--data", "/proc/none", "--listen", "127.0.0.1:0"}},
 		{"a size that is none", 2, `memory`, []string{"--memory", "much"}},
+		{"no memory", 2, `memory`, []string{"--data", filepath.Join(dir, "other"), "--memory", "0"}},
+		{"no folder", 2, `data`, []string{"--data", ""}},
+		{"a depth below 0", 2, `max-depth`, []string{"--data", filepath.Join(dir, "other"), "--max-depth", "-1"}},
+		{"a time below 0", 2, `timeout`, []string{"--data", filepath.Join(dir, "other"), "--timeout", "-1s"}},
+		{"a configuration of two faults", 2, `^reshelve: [^\n]*line 2: [^\n\x{fffd}]*line 4: [^\n]*\n\z`, []string{"--config", faulty}},
 	} {
 		code, stdout, stderr := run(t, append([]string{"serve"}, c.words...)...)
 		if code != c.code || stdout != "" || !regexp.MustCompile(c.stderr).MatchString(stderr) {
@@ -114,6 +123,36 @@ func TestAtFolder(t *testing.T) {
 	if code, _, stderr := run(t, "index", "ls", "--at", filepath.Join(short, "none")); code != 3 || !strings.Contains(stderr, "→") {
 		t.Errorf("a folder that is not there: %d %s", code, stderr)
 	}
+}
+
+// TestIndexVerbs: what the verbs on indices say, of a folder that nobody serves.
+func TestIndexVerbs(t *testing.T) {
+	dir := dataFolder(t)
+	p, _ := serve(t, dir)
+	stop(t, p)
+	says := func(code int, stdout, stderr string, words ...string) {
+		t.Helper()
+		got, out, err := run(t, append(append([]string{"index"}, words...), "--at", dir)...)
+		if got != code || !regexp.MustCompile(stdout).MatchString(out) || !regexp.MustCompile(stderr).MatchString(err) {
+			t.Errorf("%v: %d %q %q", words, got, out, err)
+		}
+	}
+	says(0, `^there are no indices\n$`, `^$`, "ls")
+	says(0, `^there are no indices\n$`, `^$`, "stats")
+	for i, settings := range []string{`{"number_of_shards":3}`, `{"index.number_of_shards":3}`, `{"index":{"number_of_shards":3,"refresh_interval":"5s"}}`} {
+		body := filepath.Join(t.TempDir(), "body.json")
+		if err := os.WriteFile(body, []byte(`{"settings":`+settings+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		name := string(rune('a' + i))
+		says(0, `^created `+name+`\n$`, `^$`, "create", name, "--body", body, "--shards", "5")
+		says(0, `(?m)^`+name+` +open +yellow +5 `, `^$`, "ls", name)
+	}
+	says(0, `^no index matches "x\*"\n$`, `^$`, "ls", "x*")
+	says(0, `^no index matches "x\*"\n$`, `^$`, "stats", "x*")
+	says(8, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: resource_already_exists_exception: `, "create", "a")
+	says(3, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: index_not_found_exception: `, "delete", "x")
+	says(2, `^$`, `one by one`, "delete", "*")
 }
 
 func lists(t *testing.T, dir, when string) {
