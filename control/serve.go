@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -97,25 +98,23 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		return errors.Join(err, tcp.Close())
 	}
 	server := c.wiring.Face(opened.store, req.Limits)
-	ended := make(chan error, 2)
+	var serving sync.WaitGroup
+	ended := make(chan error, 2) // of which the first tells
 	for _, listener := range []net.Listener{tcp, socket} {
-		go func() { ended <- server.Serve(listener) }()
+		serving.Go(func() { ended <- server.Serve(listener) })
 	}
 	ready("http://" + tcp.Addr().String())
 	select {
 	case <-ctx.Done():
 	case err = <-ended:
 		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
-		ended <- nil
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopWithin)
 	defer cancel()
 	if server.Shutdown(stopping) != nil {
 		_ = server.Close() // what is still at work has had its time; it was not answered
 	}
-	for range 2 {
-		_ = <-ended // that it was shut down
-	}
+	serving.Wait()
 	return err
 }
 
