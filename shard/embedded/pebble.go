@@ -94,6 +94,7 @@ func (o Options) pebble() *pebble.Options {
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		p.Levels[i].BlockSize = 4 << 10
+		p.Levels[i].IndexBlockSize = 64 << 10
 	}
 	return p
 }
@@ -143,7 +144,7 @@ func (s *store) close() (err error) {
 // Thresholds of pressed: tables of recent writes that are not written out yet, and
 // overlapping files that are not merged yet.
 const (
-	maxTables    = 5
+	maxTables    = 3
 	maxSublevels = 24
 )
 
