@@ -48,8 +48,8 @@
 // do something; those about sharing work between servers are kept and shown.
 //
 // Different from the server: a null in settings of a new index is left out instead of shown
-// as null; alias filters are kept as they are, and read when they are searched with; changes
-// of mappings and settings of several indices are tried on all and then made one by one.
+// as null; alias filters are kept as they are and not read, and package store refuses to search
+// through them; changes of mappings and settings of several indices are tried on all and then made one by one.
 //
 // Absent on purpose: mappings (package mapping), placements (package placement),
 // reading and storing records (package store).

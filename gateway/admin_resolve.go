@@ -107,7 +107,7 @@ func (c *call) searchShards() error {
 	if err != nil {
 		return err
 	}
-	found, err := c.s.store.Route(c.ctx(), e, c.text("routing", ""))
+	found, err := c.s.store.RoutedStatus(c.ctx(), e, c.text("routing", ""))
 	if err == nil {
 		err = showable(found)
 	}

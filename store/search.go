@@ -148,27 +148,6 @@ func (s *Store) unfiltered(v *view, e catalog.Expression, names []string) error 
 	return err
 }
 
-// Route is the status of the indices with only those shards that a routing value visits.
-func (s *Store) Route(ctx context.Context, e catalog.Expression, routed string) ([]catalog.Status, error) {
-	statuses, err := s.Status(ctx, e)
-	if err != nil || routed == "" {
-		return statuses, err
-	}
-	v := s.view.Load()
-	for i := range statuses {
-		idx := v.indices[statuses[i].Name]
-		if idx == nil {
-			continue
-		}
-		visited := map[uint32]bool{}
-		for _, p := range idx.parts(routed) {
-			visited[p.row.Number] = true
-		}
-		statuses[i].Shards = slices.DeleteFunc(statuses[i].Shards, func(sh catalog.ShardStatus) bool { return !visited[sh.Number] })
-	}
-	return statuses, nil
-}
-
 // hit renders a row as a hit.
 func (c *collector) hit(p part, row shard.Row) query.Hit {
 	h := query.Hit{

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/mapping"
@@ -39,6 +40,28 @@ func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Sta
 		}
 	}
 	return all, nil
+}
+
+// RoutedStatus is Status with only those shards that a search with the routing value visits;
+// all of them when it is "".
+func (s *Store) RoutedStatus(ctx context.Context, e catalog.Expression, routed string) ([]catalog.Status, error) {
+	statuses, err := s.Status(ctx, e)
+	if err != nil || routed == "" {
+		return statuses, err
+	}
+	v := s.view.Load()
+	for i := range statuses {
+		idx := v.indices[statuses[i].Name]
+		if idx == nil {
+			continue
+		}
+		visited := map[uint32]bool{}
+		for _, p := range idx.parts(routed) {
+			visited[p.row.Number] = true
+		}
+		statuses[i].Shards = slices.DeleteFunc(statuses[i].Shards, func(sh catalog.ShardStatus) bool { return !visited[sh.Number] })
+	}
+	return statuses, nil
 }
 
 func (idx *index) status(ctx context.Context, names catalog.Catalog) catalog.Status {
