@@ -20,5 +20,6 @@
 //  5. A run that stops early says where another one goes on, and which checksums
 //     it has not seen.
 //
-// Absent on purpose: configuration files, colours, and prompts.
+// Absent on purpose: colours, prompts, and a configuration that is found by itself: a file
+// is read when --config names it.
 package cli
