@@ -32,6 +32,9 @@ func (s *Store) OpenIndices(ctx context.Context, e catalog.Expression) ([]string
 	if err != nil || len(opening) == 0 {
 		return nil, err
 	}
+	if err := s.view.Load().known(opening); err != nil {
+		return nil, err
+	}
 	indices := s.view.Load().indices
 	ready := map[string]*index{}
 	for _, name := range opening {

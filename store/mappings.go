@@ -27,6 +27,9 @@ func (s *Store) PutMapping(ctx context.Context, e catalog.Expression, body []byt
 	}
 	names, err := resolve(e, s.now().UnixMilli())
 	if err == nil {
+		err = v.known(names)
+	}
+	if err == nil {
 		err = v.unblocked(names, catalog.ChangeMetadata)
 	}
 	if err != nil {

@@ -37,6 +37,9 @@ func (s *Store) PutSettings(ctx context.Context, e catalog.Expression, body []by
 
 // acceptable refuses a change of settings that one of the indices cannot have.
 func (v *view) acceptable(names []string, change catalog.SettingsChange) error {
+	if err := v.known(names); err != nil {
+		return err
+	}
 	if !change.Unlocks() {
 		if err := v.unblocked(names, catalog.ChangeMetadata); err != nil {
 			return err

@@ -55,6 +55,9 @@ func (s *Store) Rollover(ctx context.Context, target, newIndex string, body []by
 		}
 		return name
 	}
+	if err := v.known(v.catalog.Behind(target)); err != nil {
+		return catalog.RolledOver{}, err
+	}
 	if err := v.unblocked(v.catalog.Behind(target), catalog.ChangeMetadata); err != nil {
 		return catalog.RolledOver{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
@@ -214,4 +215,15 @@ func (s *Store) publish(change func(v *view)) {
 	v := &view{catalog: old.catalog, revision: old.revision, indices: maps.Clone(old.indices)}
 	change(v)
 	s.view.Store(v)
+}
+
+// known refuses names of indices that the catalog has and the view has not: their
+// records could not be read when they were needed.
+func (v *view) known(names []string) error {
+	for _, name := range names {
+		if v.indices[name] == nil {
+			return exception.New(exception.UnavailableShards, "index [%s] could not be opened; see the log, and start the server again", name)
+		}
+	}
+	return nil
 }
