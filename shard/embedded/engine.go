@@ -36,8 +36,9 @@ type Engine struct {
 	broke   chan error            // wakes mend
 	written atomic.Int64          // bytes since the last look at the pressure
 
-	lastWrite atomic.Int64 // nanoseconds of time.Time
-	armed     atomic.Bool  // a rest is waiting
+	requests atomic.Int64 // since the last rest
+	dirty    atomic.Bool  // something was written since then
+	armed    atomic.Bool  // a rest is waiting
 
 	stop chan struct{} // closed by Close
 	work sync.WaitGroup
@@ -66,13 +67,19 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 
 // openFolder locks the folder, checks its format and opens Pebble.
 func (e *Engine) openFolder() (err error) {
-	if err := e.claim(); err != nil {
+	isNew, err := e.claim()
+	if err != nil {
 		return err
 	}
-	if e.space.look().ReadOnly == nil {
+	switch full := e.space.look().ReadOnly; {
+	case full == nil:
 		e.db, err = e.openStore(false)
-	} else if e.db, err = e.openStore(true); err == nil {
-		e.broke <- e.space.look().ReadOnly // mend opens it for writing
+	case isNew:
+		err = full
+	default:
+		e.db, err = e.openStore(true)
+		e.fail(full)
+		e.broke <- full // mend opens it for writing
 	}
 	if err != nil {
 		_ = e.lock.Close()

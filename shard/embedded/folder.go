@@ -18,52 +18,50 @@ import (
 // number grows with every change of FORMAT.md that an older version cannot read.
 const format = "reshelve embedded shards, format 1"
 
-// claim makes the folder where there is none, locks it, and checks its format.
-func (e *Engine) claim() (err error) {
+// claim makes the folder where there is none, locks it, and checks its format. It
+// reports whether the folder is new.
+func (e *Engine) claim() (isNew bool, err error) {
 	fs := e.options.FS
 	if err := fs.MkdirAll(e.truth(), 0o700); err != nil {
-		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
-	}
-	for _, dir := range []string{filepath.Dir(e.dir), e.dir} { // a crash must not take the folder itself away
-		if err := syncDir(fs, dir); err != nil {
-			return fault.Wrap(fault.Unavailable, err)
-		}
+		return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
 	}
 	if e.lock, err = pebble.LockDirectory(e.truth(), fs); err != nil {
 		if errors.Is(err, os.ErrPermission) {
-			return fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
+			return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
 		}
-		return fault.WithNext(fault.New(fault.Conflict, "another process has the folder open: %w", err),
+		return false, fault.WithNext(fault.New(fault.Conflict, "another process has the folder open: %w", err),
 			"stop the other process, or choose another folder")
 	}
-	if err := e.checkFormat(); err != nil {
+	if isNew, err = e.checkFormat(); err != nil {
 		_ = e.lock.Close()
-		return err
 	}
-	return nil
+	return isNew, fault.At(err, "format")
 }
 
 // checkFormat reads the file "format", or writes it into a folder that is new.
-func (e *Engine) checkFormat() error {
+func (e *Engine) checkFormat() (isNew bool, err error) {
 	fs, name := e.options.FS, filepath.Join(e.dir, "format")
 	found, err := readFile(fs, name)
 	switch {
 	case err == nil && found == format:
-		return nil
+		return false, nil
 	case err == nil && strings.HasPrefix(found, "reshelve embedded"):
-		return fault.At(fault.WithNext(fault.New(fault.Refused, "the folder has the format %q, this version knows %q", found, format),
-			"use the version of reshelve that wrote the folder"), "format")
+		return false, fault.WithNext(fault.New(fault.Refused, "the folder has the format %q, this version knows %q", found, format),
+			"use the version of reshelve that wrote the folder")
 	case err == nil:
-		return fault.At(fault.WithNext(fault.New(fault.Corrupt, "the file holds no format"),
-			"restore the folder from a backup"), "format")
+		return false, fault.WithNext(fault.New(fault.Corrupt, "the file holds no format"), "restore the folder from a backup")
 	case !errors.Is(err, os.ErrNotExist):
-		return fault.At(fault.Wrap(fault.Unavailable, err), "format")
+		return false, fault.Wrap(fault.Unavailable, err)
 	}
 	if desc, err := pebble.Peek(e.truth(), fs); err != nil || desc.Exists {
-		return fault.At(fault.WithNext(fault.New(fault.Corrupt, "the file is missing, but there are data"),
-			"restore the folder from a backup"), "format")
+		return false, fault.WithNext(fault.New(fault.Corrupt, "the file is missing, but there are data"), "restore the folder from a backup")
 	}
-	return fault.At(fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n")), "format")
+	for _, dir := range []string{filepath.Dir(e.dir), e.dir} { // a crash must not take the folder itself away
+		if err := syncDir(fs, dir); err != nil {
+			return true, fault.Wrap(fault.Unavailable, err)
+		}
+	}
+	return true, fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n"))
 }
 
 // readFile is the first line of a small file.

@@ -75,6 +75,28 @@ func TestComparer(t *testing.T) {
 	}
 }
 
+// FuzzSeparator: what separates two rows lies between them, and is a whole name.
+func FuzzSeparator(f *testing.F) {
+	f.Add(uint64(0x1122), "a", uint64(0x1123), "b")
+	f.Add(uint64(0x11ff), "a", uint64(0x1200), "b")
+	f.Add(uint64(1), "", uint64(1), "\x00")
+	f.Add(uint64(1), "ab", uint64(1), "ac")
+	f.Fuzz(func(t *testing.T, k1 uint64, id1 string, k2 uint64, id2 string) {
+		a := appendHead(appendName(nil, 1, routing.Key(k1), id1), head{})
+		b := appendHead(appendName(nil, 1, routing.Key(k2), id2), head{})
+		switch compare(a, b) {
+		case 0:
+			return
+		case 1:
+			a, b = b, a
+		}
+		s := separator(nil, a, b)
+		if compare(a, s) > 0 || compare(s, b) >= 0 || len(s) > len(a) || !bytes.Equal(s, a) && split(s) != len(s) {
+			t.Errorf("% x does not separate % x and % x", s, a, b)
+		}
+	})
+}
+
 // TestRowsAreOrderedAsReferences compares the order of names with that of (order key, id).
 func TestRowsAreOrderedAsReferences(t *testing.T) {
 	refs := []shard.Ref{{Key: 0}, {Key: 0, ID: "\x00"}, {Key: 0, ID: "a"}, {Key: 0, ID: "a\x00"}, {Key: 0, ID: "a\x00\x00"},

@@ -42,7 +42,7 @@ var comparer = &pebble.Comparer{
 	Equal:                bytes.Equal,
 	AbbreviatedKey:       pebble.DefaultComparer.AbbreviatedKey, // a name with a head is longer than 8 bytes
 	FormatKey:            pebble.DefaultComparer.FormatKey,
-	Separator:            func(dst, a, _ []byte) []byte { return append(dst, a...) },
+	Separator:            separator,
 	Successor:            func(dst, a []byte) []byte { return append(dst, a...) },
 	ImmediateSuccessor:   func(dst, a []byte) []byte { return append(append(dst, a...), end) },
 }
@@ -64,6 +64,26 @@ func compare(a, b []byte) int {
 		return order
 	}
 	return bytes.Compare(a[m:], b[n:])
+}
+
+// separator is a short key from a on that is before b: indexes of files are full of
+// them. It is a name that differs from a's in one byte, which is higher, and ends there.
+func separator(dst, a, b []byte) []byte {
+	name, other := a[:split(a)], b[:split(b)]
+	at := 0
+	for at < len(name) && at < len(other) && name[at] == other[at] {
+		at++
+	}
+	if at < len(name) && name[at]+1 == other[at] {
+		at++
+	}
+	for at < len(name) && name[at] == 0xff {
+		at++
+	}
+	if at+1 >= len(name) {
+		return append(dst, a...)
+	}
+	return append(append(append(dst, name[:at]...), name[at]+1), end)
 }
 
 func appendIndex(dst []byte, space byte, index uint32) []byte {

@@ -12,7 +12,7 @@ type Options struct {
 	Memory   int64            // bytes for cached blocks and the tables of recent writes; 16 MB
 	LowWater int64            // free bytes below which writes are refused; by the size of the disk, at most 256 MB
 	Ballast  int64            // bytes kept to get out of a full disk with; 16 MB, negative: none
-	Quiet    time.Duration    // without a write until memory is given back; 2 s, negative: never
+	Quiet    time.Duration    // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never
 	FS       vfs.FS           // vfs.Default
 	Now      func() time.Time // stamps changes; time.Now
 	Logger   *slog.Logger     // slog.Default()
@@ -26,7 +26,7 @@ func (o Options) withDefaults() Options {
 		o.Ballast = 16 << 20
 	}
 	if o.Quiet == 0 {
-		o.Quiet = 2 * time.Second
+		o.Quiet = time.Second
 	}
 	if o.FS == nil {
 		o.FS = vfs.Default

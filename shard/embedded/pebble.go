@@ -20,15 +20,16 @@ import (
 type store struct {
 	*pebble.DB
 	seal     *seal
+	cache    *pebble.Cache // of blocks; Pebble counts its tables of recent writes in it too
 	readOnly bool
 }
 
 // openStore opens Pebble for reading and writing, or for reading alone.
 func (e *Engine) openStore(readOnly bool) (*store, error) {
 	inner := vfs.OnDiskFull(e.options.FS, e.space.drop)
-	s := &store{readOnly: readOnly, seal: &seal{FS: inner, failed: e.failing, done: make(chan struct{})}}
+	s := &store{readOnly: readOnly, cache: pebble.NewCache(e.options.Memory), seal: &seal{FS: inner, failed: e.failing, done: make(chan struct{})}}
 	p := e.options.pebble()
-	p.FS, p.Lock, p.ReadOnly = s.seal, e.lock, readOnly
+	p.FS, p.Lock, p.ReadOnly, p.Cache = s.seal, e.lock, readOnly, s.cache
 	l := &logger{to: e.options.Logger, seal: s.seal}
 	p.Logger = l
 	p.EventListener = &pebble.EventListener{
@@ -38,6 +39,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	s.seal.opening.Store(true)
 	db, err := pebble.Open(e.truth(), p)
 	if err != nil {
+		s.cache.Unref()
 		return nil, err
 	}
 	s.DB = db
@@ -75,7 +77,6 @@ func (s *store) complete(dir string) error {
 func (o Options) pebble() *pebble.Options {
 	p := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
-		CacheSize:             o.Memory, // of which Pebble takes its tables of recent writes
 		MemTableSize:          uint64(o.memtable()),
 		L0CompactionThreshold: 8,
 		Comparer:              comparer,
@@ -131,6 +132,12 @@ func (s *store) flush() <-chan struct{} {
 	return done
 }
 
+// shrink lets go of cached blocks until they take no more than keep.
+func (s *store) shrink(size, keep int64) {
+	giveBack := s.cache.Reserve(int(max(size-keep, 0)))
+	giveBack()
+}
+
 // close ends Pebble, whatever state it is in.
 func (s *store) close() (err error) {
 	defer func() {
@@ -138,6 +145,7 @@ func (s *store) close() (err error) {
 			err = fmt.Errorf("closing: %v", r)
 		}
 	}()
+	defer s.cache.Unref()
 	return s.DB.Close()
 }
 

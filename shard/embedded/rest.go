@@ -5,35 +5,61 @@ import (
 	"time"
 )
 
-// wrote arms the rest that follows writing.
-func (e *Engine) wrote() {
-	if e.options.Quiet < 0 {
-		return
+const (
+	restedWell = 4       // quiet times after which memory is given back
+	worthwhile = 1000    // requests that make memory which is worth it
+	keptCache  = 4 << 20 // bytes of cached blocks that stay
+)
+
+// busy notes requests, and arms the rest that follows them.
+func (e *Engine) busy(n int64, wrote bool) {
+	e.requests.Add(n)
+	if wrote && !e.dirty.Load() {
+		e.dirty.Store(true)
 	}
-	e.lastWrite.Store(time.Now().UnixNano())
-	if e.armed.CompareAndSwap(false, true) {
+	if e.options.Quiet >= 0 && !e.armed.Load() && e.armed.CompareAndSwap(false, true) {
 		e.work.Add(1)
 		go e.rest()
 	}
 }
 
-// rest waits until nothing has been written for a while. Then it writes out what is
-// only in the log, so that the next opening is quick even after a kill, and gives
-// memory back.
+// rest waits until nothing has been asked for a while. Then it writes out what is only
+// in the log, so that the next opening is quick even after a kill. After another while
+// it gives memory back.
 func (e *Engine) rest() {
 	defer e.work.Done()
-	for {
-		left := e.options.Quiet - time.Since(time.Unix(0, e.lastWrite.Load()))
-		if left <= 0 {
-			break
-		}
+	for rested := 0; rested < restedWell; {
+		seen := e.requests.Load()
 		select {
 		case <-e.stop:
 			return
-		case <-time.After(left):
+		case <-time.After(e.options.Quiet):
+		}
+		if e.requests.Load() != seen {
+			rested = 0
+			continue
+		}
+		if rested++; e.dirty.Swap(false) {
+			e.writeOut()
 		}
 	}
 	e.armed.Store(false)
+	if e.requests.Swap(0) >= worthwhile {
+		e.giveBack()
+	}
+}
+
+// giveBack makes the process small again.
+func (e *Engine) giveBack() {
+	if db, done, err := e.use(); err == nil {
+		db.shrink(e.options.Memory, keptCache)
+		done()
+	}
+	debug.FreeOSMemory()
+}
+
+// writeOut waits until what is in the log is in files too, unless the disk fails.
+func (e *Engine) writeOut() {
 	if e.refusal() != nil {
 		return
 	}
@@ -45,7 +71,6 @@ func (e *Engine) rest() {
 	done() // a failing disk may flush for long, and must be replaceable meanwhile
 	select {
 	case <-flushed:
-		debug.FreeOSMemory()
 	case <-sealed:
 	case <-e.stop:
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // lookEvery and lookBytes are how long and how much is written at most between two
-// looks at the free space.
+// looks at the free space; on a small disk a quarter of the low-water mark is.
 const (
 	lookEvery = time.Second
 	lookBytes = 16 << 20
@@ -33,6 +33,7 @@ type space struct {
 	lowWater int64        // 0: unknown, so nothing is refused
 	written  atomic.Int64 // bytes since the last look
 	due      atomic.Int64 // when to look next, in nanoseconds of time.Time
+	atMost   atomic.Int64 // bytes to write until the next look
 
 	mu     sync.Mutex
 	health shard.Health // of the last look
@@ -52,7 +53,7 @@ func (o Options) mark(total int64) int64 {
 // look is the health of now, or of the last look when that is recent enough.
 func (s *space) look() shard.Health {
 	now := s.options.Now().UnixNano()
-	if now < s.due.Load() && s.written.Load() < lookBytes {
+	if now < s.due.Load() && s.written.Load() < s.atMost.Load() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.health
@@ -81,6 +82,7 @@ func (s *space) measure() {
 	}
 	free := int64(min(usage.AvailBytes, math.MaxInt64))
 	s.lowWater = s.options.mark(int64(min(usage.TotalBytes, math.MaxInt64)))
+	s.atMost.Store(min(lookBytes, s.lowWater/4))
 	need := s.lowWater
 	if s.health.ReadOnly != nil {
 		need += need / 8 // not to and fro

@@ -230,6 +230,7 @@ func (s *local) Get(ctx context.Context, epoch int64, ref shard.Ref) (shard.Row,
 		return shard.Row{}, false, &shard.Stale{ID: s.id, Asked: epoch, Epoch: placed.Epoch}
 	}
 	s.ops.get.Add(1)
+	s.engine.busy(1, false)
 	for {
 		life := s.mark.life.Load()
 		row, found, err := s.getNow(ref)
@@ -261,6 +262,7 @@ func (s *local) getNow(ref shard.Ref) (shard.Row, bool, error) {
 func (r *reader) Scan(ctx context.Context, what shard.Select) iter.Seq2[shard.Row, error] {
 	return func(yield func(shard.Row, error) bool) {
 		err := r.usable()
+		r.shard.engine.busy(1, false)
 		if err == nil {
 			err = r.scan(ctx, what, func(row shard.Row) bool { return yield(row, nil) })
 		}

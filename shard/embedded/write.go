@@ -112,7 +112,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	if err := c.finish(s.engine.options.Now()); err != nil {
 		return nil, s.failure(err)
 	}
-	s.engine.wrote()
+	s.engine.busy(int64(len(ops)), true)
 	s.state = c.state
 	a.batch = c.batch
 	s.ops.index.Add(c.puts)
