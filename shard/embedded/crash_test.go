@@ -96,6 +96,73 @@ func play(t *testing.T, fs vfs.FS, h *history) {
 	}
 }
 
+// TestCrashWhileDropping pulls the plug around the drop of an index: it is there
+// wholly, or it is gone, and once the drop was acknowledged it is gone.
+func TestCrashWhileDropping(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	var mu sync.Mutex
+	var done bool
+	var clones []*vfs.MemFS
+	var acked []bool
+	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, kept := range []int{0, 50, 100} {
+				acked = append(acked, done)
+				clones = append(clones, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(1, uint64(len(clones))))}))
+			}
+		}
+		return nil
+	}))
+	h := &history{acked: -1, pruned: -1}
+	e, s, err := opened(small(fs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 10 {
+		if !h.write(s, random(rng, 30)) {
+			t.Fatal("a write failed")
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	clones, acked = nil, nil
+	mu.Unlock()
+	if err := e.Drop(context.Background(), first.Index); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	done = true
+	mu.Unlock()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(clones) < 30 {
+		t.Errorf("only %d crashes", len(clones))
+	}
+	for i, fs := range clones {
+		e, s, err := opened(small(fs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Stats().SeqNo >= 0 {
+			err = check(s, h.ops, h.acked, -1)
+			if acked[i] {
+				err = errors.New("it is back")
+			}
+		} else if indices, _ := e.Indices(context.Background()); len(indices) > 0 {
+			err = errors.New("something of it is left")
+		}
+		if err = errors.Join(err, s.Close(), e.Close()); err != nil {
+			t.Errorf("crash %d of %d: %v", i, len(clones), err)
+		}
+	}
+}
+
 // crash is a file system as it is found after the plug was pulled.
 type crash struct {
 	number        int

@@ -150,16 +150,36 @@ func (e *Engine) forget(id shard.ID) {
 }
 
 // Drop is fault.Conflict while a shard of the index is open. It is possible on a
-// disk that is nearly full, and gives space back within seconds.
-func (e *Engine) Drop(_ context.Context, index uint32) error {
-	e.mu.Lock()
-	for id := range e.shards {
-		if id.Index == index {
-			e.mu.Unlock()
-			return fault.At(fault.New(fault.Conflict, "it is open"), place(id))
+// disk that is nearly full. What it removes is gone at once and together; the space
+// is given back before it returns, unless the disk fails meanwhile.
+func (e *Engine) Drop(ctx context.Context, index uint32) error {
+	if err := e.dropped(index); err != nil {
+		return e.failed(err)
+	}
+	e.writeOut()
+	db, done, err := e.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, space := range []byte{rowSpace, runSpace} {
+		lower, upper := bounds(appendIndex(nil, space, index))
+		if err := db.Excise(ctx, pebble.KeyRange{Start: lower, End: upper}); err != nil {
+			e.options.Logger.Warn("store: the space of a dropped index is not given back yet", "index", index, "cause", err)
 		}
 	}
-	e.mu.Unlock()
+	return nil
+}
+
+// dropped removes all keys of an index, durably.
+func (e *Engine) dropped(index uint32) error {
+	e.turn.Lock() // no shard is opened meanwhile
+	defer e.turn.Unlock()
+	for _, s := range e.open() {
+		if s.id.Index == index {
+			return fault.At(fault.New(fault.Conflict, "it is open"), place(s.id))
+		}
+	}
 	db, done, err := e.use()
 	if err != nil {
 		return err
@@ -169,13 +189,13 @@ func (e *Engine) Drop(_ context.Context, index uint32) error {
 	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace} {
 		lower, upper := bounds(appendIndex(nil, space, index))
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
-			return e.failed(err)
+			return err
 		}
 	}
 	if err := db.apply(b); err != nil {
-		return e.failed(err)
+		return err
 	}
-	return e.failed(db.await(b))
+	return db.await(b)
 }
 
 // Indices are in ascending order.
@@ -233,7 +253,7 @@ func (e *Engine) Close() error {
 	}
 	close(e.stop)
 	e.work.Wait()
-	healthy := e.refusal() == nil
+	healthy := e.failure.Load() == nil
 	e.life.Lock()
 	defer e.life.Unlock()
 	var err error

@@ -84,7 +84,6 @@ func (o Options) pebble() *pebble.Options {
 		// full; see pressed.
 		MemTableStopWritesThreshold: 1 << 20,
 		L0StopWritesThreshold:       1 << 20,
-		FlushDelayDeleteRange:       time.Second, // an index that was dropped gives its space back
 	}
 	// Sources lie in files of their own: merging rows of 1 KB would take three
 	// times the CPU.

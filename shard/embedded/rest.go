@@ -60,7 +60,7 @@ func (e *Engine) giveBack() {
 
 // writeOut waits until what is in the log is in files too, unless the disk fails.
 func (e *Engine) writeOut() {
-	if e.refusal() != nil {
+	if e.failure.Load() != nil {
 		return
 	}
 	db, done, err := e.use()
