@@ -69,7 +69,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
-	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 16, Logger: req.Logger})
+	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger})
 	if err != nil {
 		return err
 	}
