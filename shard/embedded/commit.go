@@ -98,12 +98,12 @@ func (c *commit) put(op *shard.Op, h head, row *met) {
 func (c *commit) finish(now time.Time) error {
 	first := c.state.last - int64(c.count) + 1
 	c.state.term = c.placed.Term
-	head := appendRun(nil, c.placed.Term, now, c.count)
+	head := runHead(c.placed.Term, now, c.count)
 	d := c.batch.SetDeferred(runPrefix+1, len(head)+len(c.changes))
 	appendRunKey(d.Key[:0], c.shard.id, first)
 	copy(d.Value[copy(d.Value, head):], c.changes)
 	_ = d.Finish()
-	if err := c.batch.Set(stateKey(c.shard.id), appendState(nil, &c.state), nil); err != nil {
+	if err := c.batch.Set(stateKey(c.shard.id), encodeState(&c.state), nil); err != nil {
 		return err
 	}
 	return c.db.apply(c.batch)

@@ -22,8 +22,8 @@ import (
 func TestTheFormatIsAsDocumented(t *testing.T) {
 	h := head{Versions: document.Versions{Version: 300, SeqNo: 5, PrimaryTerm: 2}, routing: 3}
 	row := appendHead(appendName(nil, 7, 0x0102030405060708, "id"), h)
-	r := appendChange(appendRun(nil, 2, time.Unix(0, 129), 1), 1, "id", shard.Delete, -1)
-	s := appendState(nil, &state{last: 4, pruned: -1, term: 2, docs: 3, tombstones: 1, bytes: 130, within: routing.Whole})
+	r := appendChange(runHead(2, time.Unix(0, 129), 1), 1, "id", shard.Delete, -1)
+	s := encodeState(&state{last: 4, pruned: -1, term: 2, docs: 3, tombstones: 1, bytes: 130, within: routing.Whole})
 	for what, got := range map[string]struct {
 		bytes []byte
 		want  string
@@ -34,7 +34,7 @@ func TestTheFormatIsAsDocumented(t *testing.T) {
 		"state":    {s, "05 00 02 03 01 8201 0000000000000000 ffffffffffffffff"},
 		"state of": {stateKey(shard.ID{Index: 7, Number: 1}), "73 00000007 00000001 00"},
 		"hold of":  {holdKey(shard.ID{Index: 7, Number: 1}, "a"), "68 00000007 00000001 61 00"},
-		"hold":     {appendPosition(nil, shard.Position{Incarnation: 2, SeqNo: -1}), "02 00"},
+		"hold":     {encodePosition(shard.Position{Incarnation: 2, SeqNo: -1}), "02 00"},
 	} {
 		if hex := fmt.Sprintf("%x", got.bytes); hex != strings.ReplaceAll(got.want, " ", "") {
 			t.Errorf("%s is %s, documented is %s", what, hex, got.want)
@@ -151,13 +151,13 @@ func FuzzRow(f *testing.F) {
 }
 
 func FuzzRun(f *testing.F) {
-	f.Add(int64(5), appendChange(appendRun(nil, 2, time.Unix(0, 129), 1), 1, "id", shard.Delete, 3))
+	f.Add(int64(5), appendChange(runHead(2, time.Unix(0, 129), 1), 1, "id", shard.Delete, 3))
 	f.Fuzz(func(t *testing.T, first int64, data []byte) {
 		r, err := readRun(first, data)
 		if torn(t, err) {
 			return
 		}
-		back := appendRun(nil, r.term, r.at, int(r.count))
+		back := runHead(r.term, r.at, int(r.count))
 		for seqNo := r.first; seqNo <= r.last(); seqNo++ {
 			c, err := r.next(seqNo)
 			if torn(t, err) {
@@ -172,16 +172,16 @@ func FuzzRun(f *testing.F) {
 }
 
 func FuzzState(f *testing.F) {
-	f.Add(appendState(nil, &state{last: 4, pruned: -1, term: 2, docs: 3, within: routing.Whole}))
-	f.Add(appendPosition(nil, shard.Position{Incarnation: 3, SeqNo: 4}))
+	f.Add(encodeState(&state{last: 4, pruned: -1, term: 2, docs: 3, within: routing.Whole}))
+	f.Add(encodePosition(shard.Position{Incarnation: 3, SeqNo: 4}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := readState(data); !torn(t, err) {
-			if back, err := readState(appendState(nil, &s)); err != nil || !reflect.DeepEqual(back, s) {
+			if back, err := readState(encodeState(&s)); err != nil || !reflect.DeepEqual(back, s) {
 				t.Errorf("%+v is %+v, %v", s, back, err)
 			}
 		}
 		if p, err := readPosition(data); !torn(t, err) {
-			if back, err := readPosition(appendPosition(nil, p)); err != nil || back != p {
+			if back, err := readPosition(encodePosition(p)); err != nil || back != p {
 				t.Errorf("%+v is %+v, %v", p, back, err)
 			}
 		}

@@ -55,7 +55,7 @@ func (s *local) hold(name string, p shard.Position) (*change, error) {
 		return nil, nil
 	}
 	c, err := s.applyHold(func(b *pebble.Batch, key []byte) error {
-		return b.Set(key, appendPosition(nil, p), nil)
+		return b.Set(key, encodePosition(p), nil)
 	}, name)
 	if err == nil {
 		s.holds[name] = p

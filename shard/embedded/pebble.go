@@ -57,7 +57,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 // complete checks that there are as many files of values as there should be, which
 // Pebble does for the others alone.
 func (s *store) complete(dir string) error {
-	names, err := s.seal.FS.List(dir)
+	names, err := s.seal.List(dir)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *store) close() (err error) {
 		}
 	}()
 	defer s.cache.Unref()
-	return s.DB.Close()
+	return s.DB.Close() //nolint:staticcheck // close and Close are two things
 }
 
 // Thresholds of pressed: tables of recent writes that are not written out yet, and

@@ -104,7 +104,7 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 	}
 	err = errors.Join(
 		batch.DeleteRange(appendRunKey(nil, s.id, s.state.pruned+1), appendRunKey(nil, s.id, after.pruned+1), nil),
-		batch.Set(stateKey(s.id), appendState(nil, &after), nil))
+		batch.Set(stateKey(s.id), encodeState(&after), nil))
 	if err != nil {
 		return false, err
 	}

@@ -20,9 +20,9 @@ type run struct {
 // last is the sequence number of the last change.
 func (r *run) last() int64 { return r.first + r.count - 1 }
 
-// appendRun writes the head of a run's value; count changes follow.
-func appendRun(dst []byte, term int64, at time.Time, count int) []byte {
-	dst = binary.AppendUvarint(dst, uint64(term))
+// runHead is the head of a run's value; count changes follow.
+func runHead(term int64, at time.Time, count int) []byte {
+	dst := binary.AppendUvarint(nil, uint64(term))
 	dst = binary.AppendUvarint(dst, uint64(max(at.UnixNano(), 0)))
 	return binary.AppendUvarint(dst, uint64(count))
 }

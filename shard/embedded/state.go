@@ -19,7 +19,8 @@ type state struct {
 	bytes      int64 // of ids, routing and sources of the documents
 }
 
-func appendState(dst []byte, s *state) []byte {
+func encodeState(s *state) []byte {
+	var dst []byte
 	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, s.docs, s.tombstones, s.bytes} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
@@ -37,8 +38,8 @@ func readState(value []byte) (state, error) {
 	return s, d.err
 }
 
-func appendPosition(dst []byte, p shard.Position) []byte {
-	dst = binary.AppendUvarint(dst, uint64(p.Incarnation))
+func encodePosition(p shard.Position) []byte {
+	dst := binary.AppendUvarint(nil, uint64(p.Incarnation))
 	return binary.AppendUvarint(dst, uint64(p.SeqNo+1))
 }
 
