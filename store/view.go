@@ -131,7 +131,12 @@ func (s *Store) sweep(ctx context.Context, names catalog.Catalog, held []uint32)
 	}
 	for _, number := range held {
 		if !numbers[number] {
-			if err := s.engine.Drop(ctx, number); err != nil {
+			err := s.engine.Drop(ctx, number)
+			if fault.Is(err, fault.Unavailable) { // a full disk: what is there can be read nevertheless
+				s.options.Logger.Warn("the rows of a deleted index cannot be removed, the next start removes them", "number", number, "error", err)
+				continue
+			}
+			if err != nil {
 				return fault.At(err, fmt.Sprintf("rows of index %d", number))
 			}
 		}
