@@ -3,7 +3,9 @@ package reshelve_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +33,9 @@ func TestReadmeCommands(t *testing.T) {
 	if err := os.RemoveAll("build/library"); err != nil { // the data folder of the README
 		t.Fatal(err)
 	}
+	port := freePort(t)
 	for _, step := range steps {
+		step.command, step.output = strings.ReplaceAll(step.command, readmePort, port), strings.ReplaceAll(step.output, readmePort, port)
 		if command, ok := strings.CutSuffix(step.command, " &"); ok {
 			step.startBehind(t, bin, command)
 			continue
@@ -47,6 +51,21 @@ func TestReadmeCommands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readmePort is where the README serves. The test serves elsewhere: somebody may be
+// reading along.
+const readmePort = ":9233"
+
+// freePort is one that nobody listens on, ":40000".
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return fmt.Sprintf(":%d", listener.Addr().(*net.TCPAddr).Port)
 }
 
 func environment(bin string) []string {
