@@ -70,6 +70,7 @@ type applied struct {
 	db      *store
 	batch   *pebble.Batch // nil: nothing was applied
 	last    int64         // what the answers depend on: the last number given, or met by a conflict
+	life    int64         // of the mark, in which that is last
 	results []shard.Result
 }
 
@@ -104,7 +105,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	for i := range ops {
 		results[i] = c.apply(&ops[i], &m.rows[m.slots[i]])
 	}
-	a := &applied{db: db, last: c.last, results: results}
+	a := &applied{db: db, last: c.last, life: s.mark.life.Load(), results: results}
 	m.changes = c.changes
 	if c.count == 0 {
 		return a, c.batch.Close()
@@ -139,7 +140,7 @@ func (s *local) settle(ctx context.Context, groups []*applied) {
 				s.mark.reach(a.last)
 			}
 		} else {
-			err = s.mark.await(ctx, a.last)
+			err = s.mark.awaitIn(ctx, a.life, a.last)
 		}
 		if err != nil {
 			s.doubt(a.results, err)
