@@ -132,7 +132,7 @@ func (w *world) parameters(t *rapid.T, names ...string) string {
 	}
 	if w.fault && seldom(t, 8, "unknown parameter") {
 		w.fault = false
-		parts = append(parts, pick(t, "unknown", "nonsense=1", "nonsense", "routng=1", "refesh=true", "pretty=maybe", "human=x", "error_trace=x"))
+		parts = append(parts, pick(t, "unknown", "nonsense=1", "nonsense", "routng=1", "refesh=true", "pretty=maybe", "human=x")) // not error_trace=x: the server never answers it
 	}
 	if seldom(t, 25, "form") {
 		parts = append(parts, pick(t, "form", "pretty", "filter_path=result,_version", "filter_path=error.type", "filter_path=-_shards", "filter_path=*.*.status,errors", "filter_path=hits.hits._id", "pretty=false", "filter_path=", "filter_path=**._id", "format=json"))
