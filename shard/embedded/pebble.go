@@ -32,8 +32,10 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	p.FS, p.Lock, p.ReadOnly, p.Cache = s.seal, e.lock, readOnly, s.cache
 	l := &logger{to: e.options.Logger, seal: s.seal}
 	p.Logger = l
+	merges := newScheduler()
+	p.Experimental.CompactionScheduler = merges
 	p.EventListener = &pebble.EventListener{
-		BackgroundError: func(err error) { l.Errorf("work behind the scenes failed: %v", err) },
+		BackgroundError: func(err error) { merges.failed(); l.Errorf("work behind the scenes failed: %v", err) },
 		DataCorruption:  func(info pebble.DataCorruptionInfo) { l.Errorf("%v", info) },
 	}
 	s.seal.opening.Store(true)
@@ -125,8 +127,10 @@ func (s *store) await(b *pebble.Batch) error {
 // is done; or never, when the store is sealed.
 func (s *store) flush() <-chan struct{} {
 	done, err := s.AsyncFlush()
-	if err != nil {
-		return nil // it is open for reading alone
+	if err != nil { // it is open for reading alone, or failing: there is nothing to wait for
+		none := make(chan struct{})
+		close(none)
+		return none
 	}
 	return done
 }
