@@ -57,7 +57,7 @@ func (c *call) content() ([]byte, error) {
 		}
 		defer reader.Close()
 		from = reader
-	} else if err := c.hold(c.r.ContentLength); err != nil {
+	} else if err := c.hold(min(c.r.ContentLength, foretold)); err != nil {
 		return nil, err
 	}
 	if err := c.fill(from, limit); err != nil {
@@ -89,15 +89,20 @@ func nesting(body []byte, limit int) (most int) {
 	return most
 }
 
+// foretold is how much of a body has room before it comes: a length is easily said by
+// who sends nothing, and would keep others out.
+const foretold = 4 << 10
+
 // fill reads into the call's buffer, which grows with what comes and no faster.
 func (c *call) fill(from io.Reader, limit int64) error {
-	buffer := c.body[:0]
-	if known := c.r.ContentLength; known > 0 && int64(cap(buffer)) <= known && c.held >= known {
-		buffer = make([]byte, 0, known+1) // one more, so that the end is seen without growing
-	}
+	buffer, known := c.body[:0], int(max(0, c.r.ContentLength))
 	for {
 		if len(buffer) == cap(buffer) {
-			grown := make([]byte, len(buffer), max(4096, 2*cap(buffer)))
+			size := max(foretold, 2*cap(buffer))
+			if len(buffer) <= known {
+				size = min(size, known+1) // one more, so that the end is seen without growing
+			}
+			grown := make([]byte, len(buffer), size)
 			copy(grown, buffer)
 			buffer = grown
 		}
@@ -121,14 +126,21 @@ func (c *call) fill(from io.Reader, limit int64) error {
 	}
 }
 
+// little is what a call may hold in the room that is kept for such calls: those who
+// ask for much do not keep them out.
+const little = 64 << 10
+
 // hold counts bytes as in flight, and refuses when there are too many.
 func (c *call) hold(n int64) error {
 	if n <= 0 {
 		return nil
 	}
-	now := c.s.inFlight.Add(n)
+	now, room := c.s.inFlight.Add(n), c.s.options.InFlightBytes
 	c.held += n
-	if now <= c.s.options.InFlightBytes {
+	if c.held <= little {
+		room += room / 4
+	}
+	if now <= room {
 		return nil
 	}
 	c.w.Header().Set("Retry-After", "1")

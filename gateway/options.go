@@ -13,7 +13,7 @@ type Options struct {
 
 	BodyBytes     int64 // of one request, as sent and after decompression; 100 MiB
 	ItemBytes     int   // of one source in a bulk request; BodyBytes
-	InFlightBytes int64 // of the bodies of all requests at work; 512 MiB
+	InFlightBytes int64 // of bodies and answers of all requests at work, and a quarter more for small ones; 512 MiB
 	Depth         int   // of nested objects and arrays in bodies; 1000, which it cannot exceed
 	HeaderBytes   int   // 64 KiB
 	ResultWindow  int   // from + size of a search; 10000
