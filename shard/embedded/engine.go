@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -156,7 +157,9 @@ func (e *Engine) Drop(ctx context.Context, index uint32) error {
 	if err := e.dropped(index); err != nil {
 		return e.failed(err)
 	}
-	e.writeOut()
+	if !e.writeOut() {
+		return nil // excising would wait for it
+	}
 	db, done, err := e.use()
 	if err != nil {
 		return err
@@ -236,6 +239,9 @@ func indicesIn(ctx context.Context, db *store, space byte) (indices []uint32, er
 	return indices, it.Error()
 }
 
+// flushWithin is how long closing waits until what is only in the log is in files.
+const flushWithin = 5 * time.Second
+
 // Close writes out what is only in the log, so that the next opening is quick. It
 // is fault.Conflict while shards are open. Closing again is harmless.
 func (e *Engine) Close() error {
@@ -262,6 +268,7 @@ func (e *Engine) Close() error {
 			select {
 			case <-e.db.flush():
 			case <-e.db.seal.done:
+			case <-time.After(flushWithin): // what is not written out is in the log
 			}
 		}
 		err = errors.Join(e.db.close(), e.db.seal.broken())

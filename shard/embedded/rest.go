@@ -58,20 +58,23 @@ func (e *Engine) giveBack() {
 	debug.FreeOSMemory()
 }
 
-// writeOut waits until what is in the log is in files too, unless the disk fails.
-func (e *Engine) writeOut() {
+// writeOut waits until what is in the log is in files too. It reports false when it
+// is not, because the disk fails or the engine ends.
+func (e *Engine) writeOut() bool {
 	if e.failure.Load() != nil {
-		return
+		return false
 	}
 	db, done, err := e.use()
 	if err != nil {
-		return
+		return false
 	}
 	flushed, sealed := db.flush(), db.seal.done
 	done() // a failing disk may flush for long, and must be replaceable meanwhile
 	select {
 	case <-flushed:
+		return true
 	case <-sealed:
 	case <-e.stop:
 	}
+	return false
 }
