@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
@@ -109,6 +110,16 @@ func (c Catalog) cluster(name, fallback string) string {
 		}
 	}
 	return fallback
+}
+
+// MaxShards is how many shards may be open, copies counted: the setting
+// cluster.max_shards_per_node, 1000 unless set.
+func (c Catalog) MaxShards() int {
+	n, err := strconv.Atoi(c.cluster("cluster.max_shards_per_node", "1000"))
+	if err != nil {
+		return 1000 // what is stored was checked
+	}
+	return n
 }
 
 // autoCreate is the setting action.auto_create_index.

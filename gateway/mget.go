@@ -32,7 +32,7 @@ func (c *call) multiGet() error {
 	if err != nil {
 		return err
 	}
-	m := mget{r: &c.reader, first: wish{read: first}}
+	m := mget{r: &c.reader, first: wish{read: first}, hold: c.hold}
 	m.first.read.ID = ""
 	m.first.filter, _ = c.sourceParams()
 	if err := m.parse(body); err != nil {
@@ -99,6 +99,22 @@ type mget struct {
 	r      *token.Reader
 	first  wish // what the URL says of all
 	wishes []wish
+	hold   func(bytes int64) error // asked for room for more wishes
+}
+
+// wishBytes is about what a wish takes, and what is made of it.
+const wishBytes = 256
+
+// add takes one wish more, if there is room for it.
+func (m *mget) add(w wish) error {
+	const together = 1024
+	if len(m.wishes)%together == together-1 {
+		if err := m.hold(together * wishBytes); err != nil {
+			return err
+		}
+	}
+	m.wishes = append(m.wishes, w)
+	return nil
 }
 
 func (m *mget) parse(body []byte) error {
@@ -146,7 +162,9 @@ func (m *mget) ids() error {
 		}
 		w := m.first
 		w.read.ID, w.named = string(m.r.Text()), true
-		m.wishes = append(m.wishes, w)
+		if err := m.add(w); err != nil {
+			return err
+		}
 	}
 }
 
@@ -171,7 +189,9 @@ func (m *mget) docs() error {
 				return err
 			}
 		}
-		m.wishes = append(m.wishes, w)
+		if err := m.add(w); err != nil {
+			return err
+		}
 	}
 }
 

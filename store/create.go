@@ -88,6 +88,9 @@ func (s *Store) create(ctx context.Context, provided, name string, c catalog.Cre
 	if _, err := add(s.view.Load().catalog, idx.entry); err != nil {
 		return err // before anything is written
 	}
+	if err := s.view.Load().room(idx); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -107,6 +110,22 @@ func (s *Store) create(ctx context.Context, provided, name string, c catalog.Cre
 		s.abandon(ctx, idx, err)
 	}
 	return err
+}
+
+// room refuses an index whose shards would be more than may be open.
+func (v *view) room(idx *index) error {
+	open := 0
+	for _, other := range v.indices {
+		if !other.entry.Closed {
+			open += len(other.placement.Shards) * other.copies()
+		}
+	}
+	adding, most := len(idx.placement.Shards)*idx.copies(), v.catalog.MaxShards()
+	if open+adding <= most {
+		return nil
+	}
+	return exception.New(exception.Validation, "Validation Failed: 1: this action would add [%d] total shards, but this cluster currently has [%d]/[%d] maximum shards open;",
+		adding, open, most)
 }
 
 // free makes sure that a number is nobody's: that the names of the view, from which it

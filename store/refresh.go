@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -102,7 +103,8 @@ func (s *Store) prune(ctx context.Context) {
 		timer.Reset(s.options.PruneEvery)
 		for _, idx := range s.view.Load().indices {
 			for _, sh := range idx.shards {
-				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) {
+				var full *shard.ReadOnly // which is told once, by the engine
+				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && !errors.As(err, &full) {
 					s.options.Logger.Warn("pruning failed, it is tried again", "index", idx.record.Name, "shard", sh.ID().Number, "error", err)
 				}
 			}
