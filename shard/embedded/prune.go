@@ -48,6 +48,9 @@ func (s *local) Prune(ctx context.Context, now time.Time) error {
 		return err
 	}
 	defer done()
+	if err := s.renew(); err != nil {
+		return s.failure(err)
+	}
 	for more := true; more; {
 		if ctx.Err() != nil {
 			return fault.At(fault.Wrap(fault.Unavailable, context.Cause(ctx)), place(s.id))

@@ -65,6 +65,23 @@ func (s *local) publish(v *view) (err error) {
 	return err
 }
 
+// renew publishes what is published from a snapshot of now, when nothing was written
+// since. Pebble keeps for a snapshot what any shard had then: that of a shard at
+// rest would keep all that the others overwrite.
+func (s *local) renew() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.published.snapshot == nil || s.published.seqNo != s.state.last || s.published.within != s.state.within {
+		return nil
+	}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.publish(s.view(db))
+}
+
 func (s *local) shown() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
