@@ -60,7 +60,8 @@ LIVE = $(sort $(dir $(shell git grep -l '^func TestLive' -- '*_test.go' ':!e2e')
 
 .PHONY: live
 live: ## ask real servers again, and compare: snapshots, dates, mappings, every answer of the store
-	RESHELVE_LIVE=1 go test -timeout 30m -count=1 -run '^TestLive' $(addprefix ./,$(LIVE))
+	RESHELVE_LIVE=1 go test -count=1 -run '^TestLiveLatency' ./cli # it compares speeds: alone
+	RESHELVE_LIVE=1 go test -timeout 30m -count=1 -run '^TestLive' -skip '^TestLiveLatency' $(addprefix ./,$(LIVE))
 
 .PHONY: fuzz
 fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)

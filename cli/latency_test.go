@@ -27,7 +27,7 @@ func TestLiveLatency(t *testing.T) {
 	repo, index, given := strings.Cut(os.Getenv("RESHELVE_LATENCY_REPOSITORY"), ",")
 	if !given {
 		l := startLive(t, servers.OpenSearch("2.19.0"))
-		repo, index = l.bigShard(200_000), "big"
+		repo, index = l.bigShard(400_000), "big" // large enough that the first round trips, while reads grow, weigh little
 	}
 	location := blob.Location{Scheme: "file", Prefix: repo}
 	local, err := folder.Open(t.Context(), location)

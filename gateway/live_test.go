@@ -59,7 +59,7 @@ func liveGenerated(tt *testing.T, at string) {
 		index := fmt.Sprintf("gwr-%d-%d", os.Getpid(), round)
 		ours := newServer(tt, Options{})
 		defer func() { askReal(t, at, sent{"DELETE", "/" + index + "?ignore_unavailable=true", "", ""}).Body.Close() }()
-		create := sent{"PUT", "/" + index, "application/json", `{"settings":{"number_of_replicas":0}}`}
+		create := sent{"PUT", "/" + index, "application/json", `{"settings":{"number_of_replicas":0,"refresh_interval":"-1"}}`} // nobody refreshes by the clock
 		askReal(t, at, create).Body.Close()
 		askOurs(ours, create)
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
