@@ -46,6 +46,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	}
 	s.DB = db
 	s.seal.opening.Store(false)
+	merges.begin()
 	err = s.seal.broken()
 	if err == nil {
 		err = s.complete(e.truth())
@@ -93,6 +94,8 @@ func (o Options) pebble() *pebble.Options {
 		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: 128, MaxBlobReferenceDepth: 200,
 			RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.3}
 	}
+	// A file's size counts the sources that it refers to, and every file is synced.
+	p.TargetFileSizes[0], p.LBaseMaxBytes = 16<<20, 256<<20
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		p.Levels[i].BlockSize = 4 << 10

@@ -17,6 +17,7 @@ type scheduler struct {
 	mu       sync.Mutex // taken after Pebble's, so Pebble is never asked with it held
 	idle     sync.Cond  // told when asking ends
 	db       pebble.DBForCompaction
+	begun    bool // the store is open: merges would only be in the way before
 	running  int
 	asking   bool
 	gone     bool
@@ -30,6 +31,14 @@ func newScheduler() *scheduler {
 	s := &scheduler{}
 	s.idle.L = &s.mu
 	return s
+}
+
+// begin permits merges from now on.
+func (s *scheduler) begin() {
+	s.mu.Lock()
+	s.begun = true
+	s.mu.Unlock()
+	go s.grant()
 }
 
 // failed is told of work that failed.
@@ -49,7 +58,7 @@ func (s *scheduler) failed() {
 
 // free reports whether a merge may begin. The mutex is held.
 func (s *scheduler) free() bool {
-	return !s.gone && s.running == 0 && !time.Now().Before(s.restTill)
+	return s.begun && !s.gone && s.running == 0 && !time.Now().Before(s.restTill)
 }
 
 // Register is called once, before all else.
