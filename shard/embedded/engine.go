@@ -73,7 +73,7 @@ func (e *Engine) openFolder() (err error) {
 		return err
 	}
 	switch full := e.space.look().ReadOnly; {
-	case full == nil:
+	case full == nil, !isNew && e.space.roomToOpen(): // dropping an index is possible, at least
 		e.db, err = e.openStore(false)
 	case isNew:
 		err = full

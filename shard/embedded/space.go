@@ -66,6 +66,16 @@ func (s *space) look() shard.Health {
 	return s.health
 }
 
+// roomToOpen tells whether what is in the log can be written out as files, twice over,
+// on a disk that is nearly full. The ballast is given back where that is needed.
+func (s *space) roomToOpen() bool {
+	need := 4 * s.options.memtable()
+	if s.look().Disk.Free < need {
+		s.drop()
+	}
+	return s.look().Disk.Free >= need
+}
+
 // soon makes the next look a fresh one.
 func (s *space) soon() { s.due.Store(math.MinInt64) }
 
