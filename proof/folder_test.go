@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -175,6 +176,31 @@ func TestSocketIsPrivate(t *testing.T) {
 		t.Error(err)
 	} else {
 		conn.Close()
+	}
+	stop(t, p)
+}
+
+// TestMovedFolder: a folder may be moved, after a stop and after a kill, and copied.
+func TestMovedFolder(t *testing.T) {
+	at := dataFolder(t)
+	dir := filepath.Join(at, "first")
+	p, url := serve(t, dir)
+	for i, next := range []string{"second", "third"} {
+		ask(t, talk(t), 201, "PUT", fmt.Sprintf("%s/moved/_doc/%d", url, i), `{"kept":true}`)
+		if i == 0 {
+			stop(t, p)
+		} else if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		moved := filepath.Join(at, next)
+		if err := os.Rename(dir, moved); err != nil {
+			t.Fatal(err)
+		}
+		dir = moved
+		p, url = serve(t, dir)
+		for j := range i + 1 {
+			ask(t, talk(t), 200, "GET", fmt.Sprintf("%s/moved/_doc/%d", url, j), "")
+		}
 	}
 	stop(t, p)
 }

@@ -221,13 +221,21 @@ func TestFullDisk(t *testing.T) {
 	s.fill(16)
 	s.holds()
 	s.finds()
+	for range 2 { // a start gives back what the log and the ballast took
+		p = s.restarts(p, dir)
+		s.holds()
+		s.finds()
+		s.fill(16)
+	}
 	p = s.restarts(p, dir)
-	s.holds()
-	s.finds()
 	before := free(t, disk)
 	give()
 	s.recovers()
-	t.Logf("%d KB were free, and %d after an index of 40 MB was deleted", before>>10, free(t, disk)>>10)
+	for deadline := time.Now().Add(10 * time.Second); free(t, disk) < before+20<<20; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d KB were free, and %d are after an index of 40 MB was deleted", before>>10, free(t, disk)>>10)
+		}
+	}
 	s.fill(16)
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
