@@ -109,7 +109,7 @@ func (e *Engine) used() int64 {
 		return 0
 	}
 	defer done()
-	return int64(db.Metrics().DiskSpaceUsage())
+	return db.size()
 }
 
 // Open reads the shard's placement first: without one there is no shard.

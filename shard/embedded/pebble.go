@@ -162,6 +162,19 @@ const (
 	maxSublevels = 24
 )
 
+// size is how many bytes the files take. Pebble's own sum loses count of files of
+// values that were written again.
+func (s *store) size() int64 {
+	m := s.Metrics()
+	size := m.WAL.PhysicalSize + m.WAL.ObsoletePhysicalSize +
+		m.Table.ObsoleteSize + m.Table.ZombieSize +
+		m.BlobFiles.LiveSize + m.BlobFiles.ObsoleteSize + m.BlobFiles.ZombieSize
+	for i := range m.Levels {
+		size += uint64(m.Levels[i].TablesSize)
+	}
+	return int64(size)
+}
+
 // pressed reports whether writes come faster than they are written out and merged.
 func (s *store) pressed() bool {
 	m := s.Metrics()

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -61,6 +62,47 @@ func TestMergesGoOn(t *testing.T) {
 	for end := time.Now().Add(patience); e.Overlaps() > 8; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d overlapping files are not merged", e.Overlaps())
+		}
+	}
+	if err := errors.Join(s.Close(), e.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUsedIsWhatTheFilesTake compares what health tells with the files, after much
+// was overwritten.
+func TestUsedIsWhatTheFilesTake(t *testing.T) {
+	dir := t.TempDir()
+	e, s, err := openedAt(t.Context(), dir, embedded.Options{Logger: quiet, Memory: 1 << 20, Quiet: -1, Ballast: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		ops := make([]shard.Op, 100)
+		for j := range ops {
+			ops[j] = benchOp((i*100 + j) % 3000)
+		}
+		if r := s.Write(t.Context(), 1, ops); r[0].Err != nil {
+			t.Fatal(r[0].Err)
+		}
+	}
+	var used, files int64
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // while files come and go
+		used, files = e.Used(), 0
+		names, err := filepath.Glob(filepath.Join(dir, "truth", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil {
+				files += info.Size()
+			}
+		}
+		if used > files/2 && used < files*2 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("told are %d bytes, the files have %d", used, files)
 		}
 	}
 	if err := errors.Join(s.Close(), e.Close()); err != nil {
