@@ -85,6 +85,7 @@ type shelf struct {
 	maybe map[string]string // no answer
 	next  int
 	told  sync.Once // of a wrong form of refusals
+	full  bool      // the disk became full under writes, and is: nobody knows of maybe yet
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -162,6 +163,9 @@ func (s *shelf) holds() {
 	s.t.Helper()
 	for id, source := range s.maybe { // all of it or nothing
 		answer, err := s.talk.Do(s.t.Context(), "GET", s.url+"/shelf/_source/"+id, nil)
+		if err == nil && s.full && answer.Status == 503 && bytes.Contains(answer.Body, []byte("not synced")) {
+			continue
+		}
 		if err != nil || answer.Status != 404 && string(answer.Body) != source {
 			s.t.Fatalf("%s was written in part: %.200s %v", id, answer, err)
 		}
@@ -198,6 +202,7 @@ func (s *shelf) recovers() {
 			s.t.Fatal(err)
 		}
 		if answer.Status == 201 {
+			s.full = false
 			return
 		}
 		if !unknowable(answer) {
@@ -284,6 +289,7 @@ func TestEatenDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, s.url = serve(t, dir, "--memory", "64MiB") // the disk is full
+		s.full = false                                // and what is on it is known
 		s.holds()
 		s.finds()
 		give()
@@ -304,6 +310,7 @@ func TestEatenDisk(t *testing.T) {
 // writeWhile has clients write while do is done, until each has been refused.
 func (s *shelf) writeWhile(do func() func()) func() {
 	s.t.Helper()
+	s.full = true
 	var writing sync.WaitGroup
 	underway := make(chan struct{}, clients)
 	for range clients {
