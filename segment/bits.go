@@ -1,0 +1,59 @@
+package segment
+
+import "math/bits"
+
+// Bits is a set of docs: one bit for each doc of a segment. It may be read by many as
+// long as nobody changes it. The zero value is empty and takes none: use NewBits.
+type Bits struct {
+	words []uint64
+	n     int
+}
+
+// NewBits is an empty set for docs below n.
+func NewBits(n int) *Bits { return &Bits{words: make([]uint64, (n+63)/64), n: n} }
+
+// Len is how many docs there may be: they are below it.
+func (b *Bits) Len() int { return b.n }
+
+// Has reports whether doc, which is below Len, is in the set.
+func (b *Bits) Has(doc Doc) bool { return b.words[doc>>6]&(1<<(doc&63)) != 0 }
+
+// Set puts doc, which is below Len, into the set.
+func (b *Bits) Set(doc Doc) { b.words[doc>>6] |= 1 << (doc & 63) }
+
+// Clear takes doc out of the set.
+func (b *Bits) Clear(doc Doc) { b.words[doc>>6] &^= 1 << (doc & 63) }
+
+// Clone is a copy.
+func (b *Bits) Clone() *Bits { return &Bits{words: append([]uint64(nil), b.words...), n: b.n} }
+
+// Count is how many docs are in the set.
+func (b *Bits) Count() int {
+	n := 0
+	for _, w := range b.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Next is the first doc in the set from doc on, or End.
+func (b *Bits) Next(doc Doc) Doc {
+	if int(doc) >= b.n {
+		return End
+	}
+	i := int(doc >> 6)
+	w := b.words[i] >> (doc & 63)
+	if w != 0 {
+		return doc + Doc(bits.TrailingZeros64(w))
+	}
+	for i++; i < len(b.words); i++ {
+		if b.words[i] != 0 {
+			return Doc(i<<6 + bits.TrailingZeros64(b.words[i]))
+		}
+	}
+	return End
+}
+
+// Words are the bits, 64 docs a word, the lowest doc in the lowest bit. They belong to
+// the set.
+func (b *Bits) Words() []uint64 { return b.words }
