@@ -1,0 +1,39 @@
+package analysis
+
+// Token is one term of a text.
+type Token struct {
+	Term       []byte // UTF-8
+	Position   int    // from 0, over all values of a field when Analyze is told where to begin
+	Length     int    // how many positions it spans; 1 but for graphs
+	Start, End int    // bytes of the text that it comes from: before char filters, as far as they tell
+	Type       string // "<ALPHANUM>", "word", …, as _analyze tells it
+	Keyword    bool   // stemmers left it alone
+}
+
+// Analyzer takes texts apart. Safe for concurrent use.
+type Analyzer interface {
+	// Analyze appends the tokens of text. They are valid until the next call with the
+	// same dst, and as long as text is not changed.
+	Analyze(dst []Token, text []byte) []Token
+	// Gap is by how many positions the values of one field are apart.
+	Gap() int
+}
+
+// Normalizer makes one term of a text. Safe for concurrent use.
+type Normalizer interface {
+	Normalize(dst, text []byte) []byte
+}
+
+// Analysis are the analyzers of one index. Immutable, safe for concurrent use.
+type Analysis struct{}
+
+// New reads settings of an index: keys with dots ("index.analysis.analyzer.mine.type")
+// and their values, a string or a list of strings each. The error is an *exception.Error
+// with the server's type and reason.
+func New(settings map[string][]string) (*Analysis, error) { panic("analysis: not built yet") }
+
+// Analyzer finds an analyzer by name: of the index, or of the server.
+func (a *Analysis) Analyzer(name string) (Analyzer, bool) { panic("analysis: not built yet") }
+
+// Normalizer finds a normalizer by name; "default" is none, and leaves texts as they are.
+func (a *Analysis) Normalizer(name string) (Normalizer, bool) { panic("analysis: not built yet") }
