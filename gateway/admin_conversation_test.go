@@ -34,7 +34,8 @@ var veils = []struct {
 	{regexp.MustCompile(`_in_bytes":[1-9]\d*`), `_in_bytes":<n>`},
 	{regexp.MustCompile(`"_seq_no":\d+`), `"_seq_no":<n>`},
 	{regexp.MustCompile(`"_id":"[A-Za-z0-9_-]{20}"`), `"_id":"<id>"`},
-	{regexp.MustCompile(`(/_doc/)[A-Za-z0-9_-]{20}\b`), `$1<id>`},
+	{regexp.MustCompile(`(/_doc/)[A-Za-z0-9_-]{20}($|[^A-Za-z0-9_-])`), `$1<id>$2`},
+	{regexp.MustCompile(`("number_of_pending_tasks" ?: ?)\d+`), `${1}0`}, // of the real server's own work
 }
 
 var (

@@ -19,10 +19,10 @@ var made = []struct {
 	{regexp.MustCompile(`"_id":"[A-Za-z0-9_-]{20}"`), `"_id":"MADE"`},
 	{regexp.MustCompile(`with id '[A-Za-z0-9_-]{20}'`), `with id 'MADE'`},
 	{regexp.MustCompile(`"\[[A-Za-z0-9_-]{20}\]: `), `"[MADE]: `},
-	{regexp.MustCompile(`\b[A-Za-z0-9_-]{22}\b`), `UUID`},
+	{regexp.MustCompile(`(^|[^A-Za-z0-9_-])[A-Za-z0-9_-]{22}($|[^A-Za-z0-9_-])`), `${1}UUID$2`},
 	{regexp.MustCompile(`"(version|created)":\{"created":"\d+"`), `"version":{"created":"VERSION"`},
 	{regexp.MustCompile(`"took":\d+`), `"took":0`},
-	{regexp.MustCompile(`/_doc/[A-Za-z0-9_-]{20}\b`), `/_doc/MADE`},
+	{regexp.MustCompile(`/_doc/[A-Za-z0-9_-]{20}($|[^A-Za-z0-9_-])`), `/_doc/MADE$1`},
 }
 
 // normal is an answer without what cannot be equal, in one form: the status, the
