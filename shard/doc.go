@@ -17,6 +17,7 @@
 //   - position: (incarnation, sequence number): a point in a shard's changes.
 //     incarnation: the term under which a shard numbers, see package placement.
 //   - reader: the rows at one sequence number, published by a refresh.
+//   - view: what a reader shows of one segment; see package segment.
 //   - holder: a named reader of changes that keeps them from being pruned.
 //   - epoch: see package placement. fence: nothing is admitted behind it. permit: the
 //     right of one commit group to be written; see [Shard].
@@ -36,11 +37,14 @@
 //     last refresh, and not before their minimum age. A holder whose changes are
 //     gone is told [Expired]; it never gets a history with a hole.
 //  6. Scans are in the order of (order key, id).
-//  7. A shard opens closed: it admits nothing before it has read its placement.
+//  7. A reader's views and its rows are of one sequence number: each document is found
+//     once, and what is found is there. Segments are made from the truth, and made again
+//     from it when they are damaged or lost.
+//  8. A shard opens closed: it admits nothing before it has read its placement.
 //
 // What a write does to what it meets is decided in one place, [Decide]; what every
 // engine must do is held by the suite in package shardtest.
 //
-// Absent on purpose: JSON, mappings, aliases, updates by merge (package store),
-// and searching, which comes with the segments.
+// Absent on purpose: JSON, mappings, aliases, updates by merge (package store), what
+// documents are found by (an [Indexer] says it), and searching (package search).
 package shard

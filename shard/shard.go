@@ -8,6 +8,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 )
 
 // ID names a shard of an engine.
@@ -44,6 +45,15 @@ type Engine interface {
 // Settings of a shard. The zero value of a field is its default.
 type Settings struct {
 	MinimumAge time.Duration // of changes and tombstones before they are pruned; 60 s
+	Indexer    Indexer       // nil: the shard has no segments
+}
+
+// Indexer makes documents findable. It may be called by several at a time, each with a
+// Builder of its own.
+type Indexer interface {
+	// Index puts a document into a segment: one root with its children. An error is told
+	// in the log; the document is in the segment all the same, with what could be indexed.
+	Index(b *segment.Builder, row Row) error
 }
 
 // Health of an engine.
@@ -139,6 +149,10 @@ type Reader interface {
 	Docs() int64  // documents, tombstones not counted
 	Get(ctx context.Context, ref Ref, noSource bool) (row Row, found bool, err error)
 	Scan(ctx context.Context, what Select) iter.Seq2[Row, error]
+	// Views are the segments in which the documents of the reader can be found: each
+	// document that Get finds is shown by exactly one of them, and nothing else is. They
+	// are valid until Close.
+	Views() []segment.View
 	Close() error
 }
 

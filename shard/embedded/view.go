@@ -9,6 +9,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -122,6 +123,9 @@ var _ shard.Reader = (*reader)(nil)
 
 func (r *reader) SeqNo() int64 { return r.seqNo }
 func (r *reader) Docs() int64  { return r.docs }
+
+// Views are none.
+func (r *reader) Views() []segment.View { return nil }
 
 // Close may be called again.
 func (r *reader) Close() (err error) {

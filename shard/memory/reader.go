@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -41,6 +42,9 @@ func (r *Reader) SeqNo() int64 { return r.seqNo }
 
 // Docs is counted at the refresh.
 func (r *Reader) Docs() int64 { return r.docs }
+
+// Views are none.
+func (r *Reader) Views() []segment.View { return nil }
 
 // Get gives a row that belongs to the caller, tombstones included.
 func (r *Reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {

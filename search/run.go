@@ -1,0 +1,170 @@
+package search
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
+)
+
+// Index is what is searched of one index.
+type Index struct {
+	Number  uint32
+	Name    string
+	Schema  *fields.Schema
+	Filter  Query    // that every document must meet, without a score: an alias's; nil: none
+	Sources []Source // its shards, or those that are visited, by range
+}
+
+// Source is one shard at one sequence number.
+type Source struct {
+	Shard uint32
+	Views []segment.View
+}
+
+// Request is one search. The zero value finds nothing: make it with NewRequest.
+type Request struct {
+	Query      Query
+	PostFilter Query // narrows the hits, not what collectors see; nil: none
+	MinScore   *float32
+	Sort       []Sort      // empty: by score
+	Size       int         // hits wanted, from the first on
+	After      []SortValue // search_after, one for each key of Sort; nil: from the start
+	TrackTotal int64       // count exactly up to this many; -1: all, 0: do not count
+	TrackScore bool        // scores although sorted by something else
+	Slice      *Slice
+	Now        int64 // the time, in milliseconds
+	Collectors []Collector
+	Limits     Limits
+}
+
+// Slice is a part of a scroll or a point in time.
+type Slice struct {
+	Field   string // "_id", or a field of numbers
+	ID, Max int
+}
+
+// Limits bound what a query may cost; 0: the server's default.
+type Limits struct {
+	Clauses int // of all bool queries, and terms of those that are expanded: 1024
+	Terms   int // of one terms query: 65536
+}
+
+// Sort is one key of an order.
+type Sort struct {
+	Field        string // a field, _score, _doc, _id, _index, _shard_doc or _geo_distance
+	Descending   bool
+	Missing      *fields.Value // nil: _last; also the texts _last and _first
+	Mode         string        // min, max, avg, sum, median; "": min ascending, max descending
+	UnmappedType string
+	NumericType  string
+	Format       string
+	Nested       *NestedSort
+	Geo          *GeoSort
+}
+
+// NestedSort says whose values of nested objects count.
+type NestedSort struct {
+	Path        string
+	Filter      Query
+	MaxChildren int // 0: all
+	Nested      *NestedSort
+}
+
+// GeoSort is sorting by distance.
+type GeoSort struct {
+	Lat, Lon []float64
+	Unit     string // meters of one: "m"
+	Plane    bool
+}
+
+// SortValue is a value of a hit under one key: what search_after goes on from.
+type SortValue struct {
+	Null bool
+	Kind SortKind
+	N    int64   // Integral
+	F    float64 // Fractional
+	Text []byte  // Textual
+}
+
+// SortKind says which part of a SortValue counts.
+type SortKind uint8
+
+// The kinds of sort values.
+const (
+	Integral SortKind = iota
+	Fractional
+	Textual
+)
+
+// Hit is one document found.
+type Hit struct {
+	Index, Source int // of the indices that were searched, and its Sources
+	View          int // of the Source's Views
+	Doc           segment.Doc
+	Key           routing.Key
+	ID            string
+	Score         float32
+	Sort          []SortValue
+	Matched       []string // names of queries that found it
+}
+
+// Result is what a search found.
+type Result struct {
+	Total    int64
+	AtLeast  bool     // Total is a lower bound
+	MaxScore *float32 // nil: no hits, or not computed
+	Hits     []Hit    // best first, at most Size
+	Scored   bool     // Hits have scores
+}
+
+// Collector sees every document that is found. Calls come one at a time, of one source
+// after the other and of docs in their order.
+type Collector interface {
+	// Begin is called before the docs of a view. It gives what takes them.
+	Begin(at Place) (Leaf, error)
+}
+
+// Leaf takes the docs of one view. Score gives the score of the doc that is collected,
+// when the collector NeedsScores; otherwise it is nil.
+type Leaf interface {
+	Collect(doc segment.Doc, score func() float32) error
+}
+
+// Place is where a collector is.
+type Place struct {
+	Context *Context
+	Index   int
+	Source  int
+	At      int // the view
+	View    segment.View
+}
+
+// Context is one search at work: what collectors may ask. Not safe for concurrent use.
+type Context struct{}
+
+// Index is the one that a place is in.
+func (c *Context) Index(i int) *Index { panic("search: not built yet") }
+
+// Matcher works out a query for an index, for filters of aggregations and the like:
+// without scores.
+func (c *Context) Matcher(index int, q Query) (Matcher, error) { panic("search: not built yet") }
+
+// Matcher finds what a query means in views.
+type Matcher interface {
+	// Docs are the docs of a view that are found and shown; roots and children, as the
+	// query means.
+	Docs(v segment.View) (*segment.Bits, error)
+}
+
+// NewRequest is match_all: 10 hits by score, counted up to 10,000.
+func NewRequest() Request { return Request{Query: MatchAll{}.any(), Size: 10, TrackTotal: 10000} }
+
+func (m MatchAll) any() Query { m.Boost = 1; return &m }
+
+// Run searches. It honours ctx between blocks of docs. The error is an *exception.Error
+// for what the request asks wrongly, and *segment.Damaged for a damaged segment.
+func Run(ctx context.Context, indices []Index, r Request) (Result, error) {
+	panic("search: not built yet")
+}
