@@ -1,9 +1,11 @@
 package analysis
 
+import "github.com/reshelve/reshelve/exception"
+
 // Token is one term of a text.
 type Token struct {
 	Term       []byte // UTF-8
-	Position   int    // from 0, over all values of a field when Analyze is told where to begin
+	Position   int    // from 0, over all values of a field when Continue is told where to begin
 	Length     int    // how many positions it spans; 1 but for graphs
 	Start, End int    // bytes of the text that it comes from: before char filters, as far as they tell
 	Type       string // "<ALPHANUM>", "word", …, as _analyze tells it
@@ -12,8 +14,7 @@ type Token struct {
 
 // Analyzer takes texts apart. Safe for concurrent use.
 type Analyzer interface {
-	// Analyze appends the tokens of text. They are valid until the next call with the
-	// same dst, and as long as text is not changed.
+	// Analyze appends the tokens of text. They are valid as long as text is not changed.
 	Analyze(dst []Token, text []byte) []Token
 	// Gap is by how many positions the values of one field are apart.
 	Gap() int
@@ -25,15 +26,48 @@ type Normalizer interface {
 }
 
 // Analysis are the analyzers of one index. Immutable, safe for concurrent use.
-type Analysis struct{}
+type Analysis struct {
+	analyzers   map[string]*chain
+	normalizers map[string]*normalizer
+}
 
 // New reads settings of an index: keys with dots ("index.analysis.analyzer.mine.type")
 // and their values, a string or a list of strings each. The error is an *exception.Error
 // with the server's type and reason.
-func New(settings map[string][]string) (*Analysis, error) { panic("analysis: not built yet") }
+func New(settings map[string][]string) (*Analysis, error) {
+	for key := range settings {
+		if isAnalysis(key) {
+			return nil, exception.New(exception.IllegalArgument, "setting [%s] is not supported", key)
+		}
+	}
+	return &Analysis{}, nil
+}
 
 // Analyzer finds an analyzer by name: of the index, or of the server.
-func (a *Analysis) Analyzer(name string) (Analyzer, bool) { panic("analysis: not built yet") }
+func (a *Analysis) Analyzer(name string) (Analyzer, bool) {
+	if c, ok := a.analyzers[name]; ok {
+		return c, true
+	}
+	if name == "default" {
+		name = "standard"
+	}
+	c, ok := builtin[name]
+	if !ok {
+		return nil, false
+	}
+	return c, true
+}
 
 // Normalizer finds a normalizer by name; "default" is none, and leaves texts as they are.
-func (a *Analysis) Normalizer(name string) (Normalizer, bool) { panic("analysis: not built yet") }
+func (a *Analysis) Normalizer(name string) (Normalizer, bool) {
+	if n, ok := a.normalizers[name]; ok {
+		return n, true
+	}
+	switch name {
+	case "default":
+		return &normalizer{}, true
+	case "lowercase":
+		return &normalizer{chain{tokenizer: whole{}, filters: []filter{lowercase}}}, true
+	}
+	return nil, false
+}

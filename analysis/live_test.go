@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/reshelve/reshelve/servers"
+)
+
+// liveServer is a real OpenSearch 2.19.0 with all its modules: that of RESHELVE_LIVE_AT,
+// or one that the test starts.
+func liveServer(t *testing.T) *servers.Server {
+	t.Helper()
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts a real server")
+	}
+	if at := os.Getenv("RESHELVE_LIVE_AT"); at != "" {
+		return &servers.Server{URL: at}
+	}
+	server, err := servers.Start(t.Context(), servers.OpenSearch("2.19.0").WithEverything(), servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	return server
+}
+
+// told is a token as _analyze tells it.
+type told struct {
+	Token    string `json:"token"`
+	Start    int    `json:"start_offset"`
+	End      int    `json:"end_offset"`
+	Type     string `json:"type"`
+	Position int    `json:"position"`
+	Length   int    `json:"positionLength,omitempty"`
+}
+
+// asServer asks the server; an error is told by its type and reason.
+func asServer(t *rapid.T, server *servers.Server, body map[string]any) ([]told, string) {
+	request, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, answer, err := server.Do("POST", "/_analyze", request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Tokens []told
+		Error  struct{ Type, Reason string }
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		t.Fatalf("%d %s: %v", status, answer, err)
+	}
+	if status != 200 {
+		return nil, got.Error.Type + ": " + got.Error.Reason
+	}
+	return got.Tokens, ""
+}
+
+// utf16At are the places of a text's bytes in UTF-16 units.
+func utf16At(text string) []int {
+	places := make([]int, len(text)+1)
+	units := 0
+	for i, r := range text {
+		for j := range utf8.RuneLen(r) {
+			places[i+j] = units
+		}
+		units += utf16Units(r)
+	}
+	places[len(text)] = units
+	return places
+}
+
+func asOurs(a Analyzer, text string) []told {
+	places := utf16At(text)
+	var all []told
+	for _, token := range a.Analyze(nil, []byte(text)) {
+		length := token.Length
+		if length == 1 {
+			length = 0
+		}
+		all = append(all, told{string(token.Term), places[token.Start], places[token.End], token.Type, token.Position, length})
+	}
+	return all
+}
+
+// words of texts that are generated: code points of each class, and what people write.
+var alphabets = []string{
+	"aBz", "1٣９", "_\u203f", ".,:;'’·\"", " \t\n\u00a0", "אב׳״", "アｱー", "漢字々", "ひらゟ", "가나ᄀ", "ไทยัက",
+	"\u0301\u00ad\u200d\ufe0f\ufe0e\u20e3", "😀❤👩👨💻🏳🌈", "🇩🇪🇫", "🏽🏿", "#*", "-+@/\\", "éÉßİıΣς", "𝒳𠀀😀", "ℹⓂ🅰",
+}
+
+func liveText(t *rapid.T) string {
+	var b strings.Builder
+	for range rapid.IntRange(0, 14).Draw(t, "pieces") {
+		runes := []rune(rapid.SampledFrom(alphabets).Draw(t, "alphabet"))
+		for range rapid.IntRange(1, 3).Draw(t, "length") {
+			b.WriteRune(rapid.SampledFrom(runes).Draw(t, "rune"))
+		}
+	}
+	return b.String()
+}
+
+// TestLiveBuiltin compares the built-in analyzers with the server's on generated texts.
+func TestLiveBuiltin(t *testing.T) {
+	server := liveServer(t)
+	ours, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range builtin {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				text := liveText(t)
+				want, refused := asServer(t, server, map[string]any{"analyzer": name, "text": text})
+				if refused != "" {
+					t.Fatal(refused)
+				}
+				a, _ := ours.Analyzer(name)
+				if got := asOurs(a, text); fmt.Sprint(got) != fmt.Sprint(want) && !reflect.DeepEqual(got, want) {
+					t.Fatalf("%q (%+q)\n got %v\nwant %v", text, text, got, want)
+				}
+			})
+		})
+	}
+}
