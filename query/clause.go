@@ -21,7 +21,7 @@ var known = func() map[string]bool {
 }()
 
 // query reads the object of a query, whose bracket has been read.
-func (p *parser) query() error {
+func (p *plainParser) query() error {
 	kind, err := p.read.Next()
 	if err != nil {
 		return err
@@ -58,11 +58,11 @@ func (p *parser) query() error {
 	return err
 }
 
-func (p *parser) matchAll() error {
+func (p *plainParser) matchAll() error {
 	return p.members(func(name string) error { return p.clauseKey("match_all", name) })
 }
 
-func (p *parser) ids() error {
+func (p *plainParser) ids() error {
 	p.search.IDs = []string{}
 	return p.members(func(name string) error {
 		if name != "values" {
@@ -82,7 +82,7 @@ func (p *parser) ids() error {
 	})
 }
 
-func (p *parser) idValues() error {
+func (p *plainParser) idValues() error {
 	for {
 		kind, err := p.read.Next()
 		switch {
@@ -96,7 +96,7 @@ func (p *parser) idValues() error {
 }
 
 // clauseKey reads what every query may have.
-func (p *parser) clauseKey(clause, name string) error {
+func (p *plainParser) clauseKey(clause, name string) error {
 	line, column := p.read.Place() // of the key
 	kind, err := p.read.Next()
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *parser) clauseKey(clause, name string) error {
 }
 
 // misplaced is a value of a kind that the clause does not take there.
-func (p *parser) misplaced(clause, what string) error {
+func (p *plainParser) misplaced(clause, what string) error {
 	line, column := p.read.Place()
 	cause := exception.New(exception.XContentParse, "[%d:%d] [%s] %s", line, column, clause, what)
 	return p.fail("%s", cause.Reason).CausedBy(cause)

@@ -8,7 +8,7 @@ import (
 // ReadSource reads the value of _source, whose first token has been read: true,
 // false, a pattern, an array of patterns, or an object of includes and excludes.
 func ReadSource(r *token.Reader, kind token.Kind) (SourceFilter, error) {
-	p := parser{read: r}
+	p := plainParser{read: r}
 	var f SourceFilter
 	switch kind {
 	case token.True, token.False:
@@ -49,7 +49,7 @@ func ReadSource(r *token.Reader, kind token.Kind) (SourceFilter, error) {
 }
 
 // patterns reads strings until the end of an array whose bracket has been read.
-func (p *parser) patterns(into []string) ([]string, error) {
+func (p *plainParser) patterns(into []string) ([]string, error) {
 	for {
 		kind, err := p.read.Next()
 		switch {

@@ -18,42 +18,42 @@ func New() Search { return Search{Size: 10, TrackTotal: 10_000} }
 // not change while the search is in use. Errors are exceptions with the server's
 // words, or say what this version does not support.
 func Parse(body []byte) (Search, error) {
-	p := parser{search: New(), read: token.New(body)}
+	p := plainParser{search: New(), read: token.New(body)}
 	if len(body) == 0 {
 		return p.search, nil
 	}
-	err := p.root((*parser).searchKey)
+	err := p.root((*plainParser).searchKey)
 	return p.search, err
 }
 
 // ParseCount reads the body of a count: a query and nothing else.
 func ParseCount(body []byte) (Search, error) {
-	p := parser{search: New(), read: token.New(body)}
+	p := plainParser{search: New(), read: token.New(body)}
 	if len(body) == 0 {
 		return p.search, nil
 	}
-	err := p.root((*parser).countKey)
+	err := p.root((*plainParser).countKey)
 	return p.search, err
 }
 
-type parser struct {
+type plainParser struct {
 	search Search
 	read   *token.Reader
 }
 
 // fail is a parsing_exception at the last token.
-func (p *parser) fail(format string, args ...any) *exception.Error {
+func (p *plainParser) fail(format string, args ...any) *exception.Error {
 	line, column := p.read.Place()
 	return exception.New(exception.Parsing, format, args...).With("line", line).With("col", column)
 }
 
 // unsupported refuses what the server knows and this version does not.
-func (p *parser) unsupported(what string) error {
+func (p *plainParser) unsupported(what string) error {
 	return p.fail("%s is not supported by this version of reshelve", what)
 }
 
 // root reads the one object of a body, key by key.
-func (p *parser) root(key func(p *parser, name string) error) error {
+func (p *plainParser) root(key func(p *plainParser, name string) error) error {
 	kind, err := p.read.Next()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *parser) root(key func(p *parser, name string) error) error {
 
 // members calls each for every key of the object whose bracket has been read;
 // each reads the value.
-func (p *parser) members(each func(name string) error) error {
+func (p *plainParser) members(each func(name string) error) error {
 	for {
 		kind, err := p.read.Next()
 		if err != nil || kind == token.ObjectEnd {
@@ -84,14 +84,14 @@ func (p *parser) members(each func(name string) error) error {
 	}
 }
 
-func (p *parser) countKey(name string) error {
+func (p *plainParser) countKey(name string) error {
 	if name != "query" {
 		return p.fail("request does not support [%s]", name)
 	}
 	return p.searchKey(name)
 }
 
-func (p *parser) searchKey(name string) error {
+func (p *plainParser) searchKey(name string) error {
 	kind, err := p.read.Next()
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ var later = map[string]bool{"aggs": true, "aggregations": true, "collapse": true
 	"slice": true, "stats": true, "stored_fields": true, "suggest": true, "terminate_after": true, "track_scores": true,
 	"verbose_pipeline": true}
 
-func (p *parser) otherKey(name string, kind token.Kind) error {
+func (p *plainParser) otherKey(name string, kind token.Kind) error {
 	if !later[name] && !hints[name] {
 		return p.fail("Unknown key for a %s in [%s].", kind, name)
 	}
@@ -156,7 +156,7 @@ func (p *parser) otherKey(name string, kind token.Kind) error {
 }
 
 // whole reads a number, which may stand in quotes; fractions are cut off.
-func (p *parser) whole(kind token.Kind) (int64, error) {
+func (p *plainParser) whole(kind token.Kind) (int64, error) {
 	text := string(p.read.Text())
 	if kind == token.True || kind == token.False {
 		return 0, exception.New(exception.JSONParse, "Current token (VALUE_%s) not numeric, can not use numeric value accessors", strings.ToUpper(text))
@@ -171,7 +171,7 @@ func (p *parser) whole(kind token.Kind) (int64, error) {
 	return int64(f), nil
 }
 
-func (p *parser) count(kind token.Kind, name string) (int, error) {
+func (p *plainParser) count(kind token.Kind, name string) (int, error) {
 	n, err := p.whole(kind)
 	if err == nil && n < 0 {
 		err = exception.New(exception.IllegalArgument, "[%s] parameter cannot be negative, found [%d]", name, n)
@@ -179,7 +179,7 @@ func (p *parser) count(kind token.Kind, name string) (int, error) {
 	return int(n), err
 }
 
-func (p *parser) boolean(kind token.Kind) (bool, error) {
+func (p *plainParser) boolean(kind token.Kind) (bool, error) {
 	switch string(p.read.Text()) {
 	case "true":
 		return true, nil
@@ -192,7 +192,7 @@ func (p *parser) boolean(kind token.Kind) (bool, error) {
 	return false, exception.NotBoolean(string(p.read.Text()))
 }
 
-func (p *parser) track(kind token.Kind) (int64, error) {
+func (p *plainParser) track(kind token.Kind) (int64, error) {
 	switch string(p.read.Text()) {
 	case "true":
 		return -1, nil
@@ -218,7 +218,7 @@ func TrackTotal(n int64) (int64, error) {
 }
 
 // after reads search_after, whose bracket has been read. Values are kept as JSON.
-func (p *parser) after() (values []json.RawMessage, err error) {
+func (p *plainParser) after() (values []json.RawMessage, err error) {
 	for {
 		kind, err := p.read.Next()
 		switch {

@@ -10,7 +10,7 @@ import (
 // ParseSort reads the order of a URL: fields between commas, each with :asc or
 // :desc behind it or without.
 func ParseSort(text string) (keys []Sort, err error) {
-	p := parser{read: token.New(nil)}
+	p := plainParser{read: token.New(nil)}
 	for field := range strings.SplitSeq(text, ",") {
 		field, order, _ := strings.Cut(field, ":")
 		if keys, err = p.sortKey(keys, field, order == "desc"); err != nil {
@@ -29,7 +29,7 @@ func scoreless(keys []Sort) []Sort {
 	return keys
 }
 
-func (p *parser) sortKey(keys []Sort, field string, descending bool) ([]Sort, error) {
+func (p *plainParser) sortKey(keys []Sort, field string, descending bool) ([]Sort, error) {
 	switch {
 	case field == "_id" || field == "_doc":
 	case field == "_score" && len(keys) == 0:
@@ -43,7 +43,7 @@ func (p *parser) sortKey(keys []Sort, field string, descending bool) ([]Sort, er
 }
 
 // sort reads an order, whose first token has been read.
-func (p *parser) sort(kind token.Kind) (keys []Sort, err error) {
+func (p *plainParser) sort(kind token.Kind) (keys []Sort, err error) {
 	switch kind {
 	case token.Array:
 		for {
@@ -73,7 +73,7 @@ func (p *parser) sort(kind token.Kind) (keys []Sort, err error) {
 }
 
 // sortObject reads {"field":"desc"} or {"field":{"order":"desc"}}.
-func (p *parser) sortObject(keys []Sort) ([]Sort, error) {
+func (p *plainParser) sortObject(keys []Sort) ([]Sort, error) {
 	err := p.members(func(field string) error {
 		descending := field == "_score"
 		kind, err := p.read.Next()
@@ -99,7 +99,7 @@ func (p *parser) sortObject(keys []Sort) ([]Sort, error) {
 
 // sortOptions reads the options of a field. An id is never missing, and there is
 // one of it, so those about that change nothing.
-func (p *parser) sortOptions(descending bool) (bool, error) {
+func (p *plainParser) sortOptions(descending bool) (bool, error) {
 	err := p.members(func(name string) error {
 		line, column := p.read.Place()
 		kind, err := p.read.Next()
