@@ -17,7 +17,7 @@ const backing = ".ds-"
 // Compose is what a new index becomes: the request on top of the templates for its
 // name. The template's index settings, then the request's; mappings the lowest first.
 func (c Catalog) Compose(index string, r Request) (Creation, error) {
-	if err := c.available(index); err != nil {
+	if err := c.Available(index); err != nil {
 		return Creation{}, err
 	}
 	if err := CheckIndexName(index); err != nil {

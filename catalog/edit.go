@@ -11,7 +11,7 @@ import (
 // WithIndex is the catalog with a new index and its aliases. The entry's number
 // must be NextIndex.
 func (c Catalog) WithIndex(name string, entry Entry, aliases map[string]Alias) (Catalog, error) {
-	if err := c.available(name); err != nil {
+	if err := c.Available(name); err != nil {
 		return c, err
 	}
 	next := c.cloneAliases()

@@ -80,8 +80,8 @@ func checkStreamName(name string) error {
 	return exception.New(exception.IllegalArgument, "data_stream [%s] %s", name, why)
 }
 
-// available refuses the name of a new index that somebody has.
-func (c Catalog) available(name string) error {
+// Available refuses the name of a new index that somebody has.
+func (c Catalog) Available(name string) error {
 	if entry, taken := c.Indices[name]; taken {
 		return exception.New(exception.ResourceAlreadyExists, "index [%s/%s] already exists", name, entry.UUID).
 			With("index", name).With("index_uuid", entry.UUID)

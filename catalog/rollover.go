@@ -171,7 +171,7 @@ func (c Catalog) PlanRollover(target, newIndex string, r RolloverRequest, provid
 	if err := CheckIndexName(p.New); err != nil {
 		return p, err
 	}
-	if err := c.available(p.New); err != nil {
+	if err := c.Available(p.New); err != nil {
 		return p, err
 	}
 	return p, c.noSecondAlias(target, p.New, r)

@@ -52,7 +52,7 @@ func (c Catalog) NextBacking(name string) (Backing, error) {
 func (c Catalog) backing(name string, t composable, stream Stream) (Backing, error) {
 	stream.Generation++
 	index := fmt.Sprintf("%s%s-%06d", backing, name, stream.Generation)
-	if err := c.available(index); err != nil {
+	if err := c.Available(index); err != nil {
 		return Backing{}, err
 	}
 	hidden := Request{settings: edits{{name: "index.hidden", value: "true"}}}

@@ -85,10 +85,14 @@ func (s *Store) create(ctx context.Context, provided, name string, c catalog.Cre
 	if err != nil {
 		return err
 	}
-	if _, err := add(s.view.Load().catalog, idx.entry); err != nil {
-		return err // before anything is written
+	v := s.view.Load() // refuse before anything is written, and cheaply what a bulk request repeats
+	if err := v.catalog.Available(name); err != nil {
+		return err
 	}
-	if err := s.view.Load().room(idx); err != nil {
+	if err := v.room(idx); err != nil {
+		return err
+	}
+	if _, err := add(v.catalog, idx.entry); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
