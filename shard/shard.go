@@ -48,12 +48,12 @@ type Settings struct {
 	Indexer    Indexer       // nil: the shard has no segments
 }
 
-// Indexer makes documents findable. It may be called by several at a time, each with a
-// Builder of its own.
+// Indexer makes documents findable. Safe for concurrent use.
 type Indexer interface {
-	// Index puts a document into a segment: one root with its children. An error is told
-	// in the log; the document is in the segment all the same, with what could be indexed.
-	Index(b *segment.Builder, row Row) error
+	// Into gives what puts documents into a builder, one root with its children for each
+	// call: it is used as long as the builder is, by one at a time. An error is told in the
+	// log; the document is in the segment all the same, with what could be indexed.
+	Into(b *segment.Builder) func(row Row) error
 }
 
 // Health of an engine.
