@@ -54,8 +54,7 @@ var ascii = func() (table [256]uint8) {
 func (f standard) tokenize(s *stream) {
 	text := s.text
 	for i := 0; i < len(text); {
-		kind := ascii[text[i]]
-		if kind == 0 {
+		if b := text[i]; ascii[b]&asciiWord == 0 && b < utf8.RuneSelf && !beginsKeycap(text, i) {
 			i++
 			continue
 		}
@@ -87,6 +86,11 @@ func (f standard) tokenize(s *stream) {
 	}
 }
 
+// beginsKeycap tells whether # or * stands before something that is not ASCII.
+func beginsKeycap(text []byte, i int) bool {
+	return (text[i] == '#' || text[i] == '*') && i+1 < len(text) && text[i+1] >= utf8.RuneSelf
+}
+
 // breaks tells whether a word of ASCII surely ends before place i, where no word byte is.
 func breaks(text []byte, i int) bool {
 	b := text[i]
@@ -113,7 +117,7 @@ func wordAt(text []byte, i, most int) (end int, typ string) {
 		return complexRun(text, i), typeSoutheast
 	}
 	end, typ = scanWord(text, i)
-	if e := emojiAt(text, i); e > end || e == end && e > i && c == emojiLetter {
+	if e := emojiAt(text, i); e >= end && e > i {
 		return e, typeEmoji
 	}
 	return end, typ
@@ -232,21 +236,26 @@ func joins(a, b class) bool {
 }
 
 // across tries to go on over a mid code point, which ends before next, to what may
-// follow it. It gives the end, or 0.
+// follow it. It gives the end, or 0. A Hebrew letter may be followed by a quote, but not
+// when it follows a mid code point itself.
 func (w *scan) across(c class, next int) int {
 	after, end := classAt(w.text, next)
 	end = skipExtend(w.text, end)
 	switch {
-	case w.last.isLetter() && after.isLetter() && (c == midLetter || c == midNumLet || c == quote),
-		w.last.isNumeric() && after.isNumeric() && (c == midNum || c == midNumLet || c == quote),
-		w.last == hebrew && after == hebrew && c == doubleQuote:
-		w.take(after, end)
-		return end
 	case w.last == hebrew && c == quote:
 		w.take(c, next)
 		return next
+	case w.last == hebrew && after == hebrew && c == doubleQuote:
+		w.take(after, end)
+		w.last = quote
+	case w.last.isLetter() && after.isLetter() && (c == midLetter || c == midNumLet || c == quote):
+		w.take(letter, end)
+	case w.last.isNumeric() && after.isNumeric() && (c == midNum || c == midNumLet || c == quote):
+		w.take(after, end)
+	default:
+		return 0
 	}
-	return 0
+	return end
 }
 
 func (w *scan) take(c class, end int) {
@@ -280,44 +289,88 @@ func (k kinds) typ() string {
 	return typeAlphaNum
 }
 
+// The code points that decide what an emoji is.
+const (
+	joiner   = "\u200d"
+	pictured = "\ufe0f"
+)
+
 // emojiAt is the end of the emoji that begins at i, or i.
 func emojiAt(text []byte, i int) int {
 	c, next := classAt(text, i)
 	switch c {
 	case regional:
-		if second, end := classAt(text, next); second == regional {
+		if second, end := classAt(text, skipExtend(text, next)); second == regional {
 			return skipExtend(text, end)
 		}
 		return i
 	case digit, keycap:
-		second, end := classAt(text, next)
-		if second == extend && string(text[next:end]) == "\ufe0f" {
-			second, end = classAt(text, end)
-		}
-		if second == enclosing {
-			return skipExtend(text, end)
-		}
-		return i
-	case emoji, emojiLetter, modifier:
-	default:
-		return i
+		return keycapEnd(text, i, next)
+	case modifier:
+		return emojiRun(text, i, skipPlain(text, next))
 	}
-	return emojiRun(text, next)
+	return emojiRun(text, i, i)
 }
 
-const joiner = "\u200d"
-
-// emojiRun goes on over what extends an emoji and over emoji joined to it.
-func emojiRun(text []byte, i int) int {
-	for i < len(text) {
-		c, next := classAt(text, i)
+// keycapEnd is the end of a keycap, whose key is text[i:next], or i.
+func keycapEnd(text []byte, i, next int) int {
+	end := i
+	for next < len(text) {
+		c, after := classAt(text, next)
 		if !c.extends() || c == textual {
 			break
 		}
-		if string(text[i:next]) == joiner {
-			if after, end := classAt(text, next); after == emoji || after == emojiLetter {
-				next = end
+		if hasAt(text, next, pictured) {
+			if c, after = classAt(text, after); c == enclosing {
+				return skipPlain(text, after)
 			}
+			break
+		}
+		if c == enclosing {
+			end = skipPlain(text, after)
+		}
+		next = after
+	}
+	return end
+}
+
+// emojiRun is the end of the emoji that begins at i, and of those that are joined to it,
+// when it is known to reach to end. Joiners may precede the first one.
+func emojiRun(text []byte, i, end int) int {
+	for {
+		at := end
+		if end > i {
+			for hasAt(text, at-len(joiner), joiner) {
+				at -= len(joiner)
+			}
+			if !hasAt(text, at, joiner) {
+				return end
+			}
+		}
+		for hasAt(text, at, joiner) {
+			at += len(joiner)
+		}
+		c, next := classAt(text, at)
+		if c != emoji && c != emojiLetter && (c != modifier || end == i) {
+			return end
+		}
+		end = skipPlain(text, next)
+		if hasAt(text, end, pictured) {
+			end += len(pictured)
+		}
+	}
+}
+
+func hasAt(text []byte, i int, what string) bool {
+	return i >= 0 && i+len(what) <= len(text) && string(text[i:i+len(what)]) == what
+}
+
+// skipPlain is the end of what extends from i, but for variation selectors.
+func skipPlain(text []byte, i int) int {
+	for i < len(text) {
+		c, next := classAt(text, i)
+		if !c.extends() || c == textual || hasAt(text, i, pictured) {
+			break
 		}
 		i = next
 	}
