@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
 )
@@ -194,9 +195,14 @@ func (s *Store) prepare(provided, name string, c catalog.Creation) (*index, erro
 	if idx.rules, err = readRules(c.Settings); err != nil {
 		return nil, err
 	}
+	analyzers, err := analyzers(c.Settings)
+	if err != nil {
+		return nil, err
+	}
 	if idx.mapping, err = composeMappings(c.Mappings, idx.rules.limits); err != nil {
 		return nil, err
 	}
+	idx.schema = fields.New(idx.mapping, analyzers)
 	if idx.rules.partitions > 1 && len(c.Mappings) > 0 && !idx.mapping.RoutingRequired() {
 		return nil, partitioned(name)
 	}

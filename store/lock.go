@@ -96,7 +96,10 @@ func (s *Store) replace(name string, old *index, record coord.Record) error {
 	if err != nil {
 		return err
 	}
-	idx.shards = old.shards
+	idx.shards, idx.indexer = old.shards, old.indexer
+	if idx.indexer != nil {
+		idx.indexer.schema.Store(idx.schema) // before anything is written that needs it
+	}
 	s.publish(func(v *view) { v.indices[name] = idx })
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
@@ -30,13 +31,16 @@ type view struct {
 // index is one index in a view. Immutable, but for the shards, which later views
 // of the same index share.
 type index struct {
-	record    catalog.Index
-	revision  int64
-	entry     catalog.Entry
-	mapping   *mapping.Mapping
-	rules     rules // read out of the settings
-	placement placement.Placement
-	shards    map[uint32]shard.Shard // nil when closed
+	record       catalog.Index
+	revision     int64
+	entry        catalog.Entry
+	mapping      *mapping.Mapping
+	schema       *fields.Schema // of the mapping and the analyzers
+	unsearchable error          // why it cannot be searched: its analyzers are not known
+	rules        rules          // read out of the settings
+	placement    placement.Placement
+	shards       map[uint32]shard.Shard // nil when closed
+	indexer      *indexer               // of the shards
 }
 
 // Placement reads the truth about who owns what, for shards.
@@ -172,6 +176,11 @@ func newIndex(name string, entry catalog.Entry, record coord.Record, p placement
 	if idx.mapping, err = mapping.Parse(idx.record.Mapping, mapping.Unlimited(idx.rules.limits)); err != nil {
 		return nil, fault.At(fault.Wrap(fault.Corrupt, err), record.Key)
 	}
+	analyzers, err := analyzers(idx.record.Settings)
+	if err != nil { // an older version did not read them: documents can be read nevertheless
+		idx.unsearchable = err
+	}
+	idx.schema = fields.New(idx.mapping, analyzers)
 	return idx, nil
 }
 
@@ -180,9 +189,11 @@ func (s *Store) openShards(ctx context.Context, idx *index) error {
 	if idx.entry.Closed {
 		return nil
 	}
-	idx.shards = map[uint32]shard.Shard{}
+	idx.shards, idx.indexer = map[uint32]shard.Shard{}, &indexer{}
+	idx.indexer.schema.Store(idx.schema)
+	settings := shard.Settings{MinimumAge: idx.rules.tombstones, Indexer: idx.indexer}
 	for _, row := range idx.placement.Shards {
-		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, shard.Settings{MinimumAge: idx.rules.tombstones})
+		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, settings)
 		if err != nil {
 			return fault.At(joined(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
 		}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+
+	"github.com/reshelve/reshelve/analysis"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// indexer puts the documents of one index into segments, by the newest schema that a
+// view has shown: a document is written after its fields are, so it knows all of them.
+type indexer struct{ schema atomic.Pointer[fields.Schema] }
+
+// Into makes a writer that follows the schema.
+func (x *indexer) Into(b *segment.Builder) func(shard.Row) error {
+	w := fields.NewWriter(b)
+	return func(row shard.Row) error {
+		return w.Add(x.schema.Load(), segment.Identity{Key: row.Key, ID: row.ID, SeqNo: row.SeqNo}, row.Routing, row.Source)
+	}
+}
+
+// analyzers are those that settings of an index define.
+func analyzers(settings map[string]string) (*analysis.Analysis, error) {
+	defined := map[string][]string{}
+	for name, value := range settings {
+		if !strings.HasPrefix(name, "index.analysis.") {
+			continue
+		}
+		var list []string
+		if json.Unmarshal([]byte(value), &list) != nil { // lists are kept as JSON
+			list = []string{value}
+		}
+		defined[name] = list
+	}
+	return analysis.New(defined)
+}
