@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,6 +23,9 @@ const format = "reshelve embedded shards, format 1"
 // reports whether the folder is new.
 func (e *Engine) claim() (isNew bool, err error) {
 	fs := e.options.FS
+	if err := e.refuseForeign(); err != nil {
+		return false, err
+	}
 	if err := fs.MkdirAll(e.truth(), 0o700); err != nil {
 		return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
 	}
@@ -36,6 +40,22 @@ func (e *Engine) claim() (isNew bool, err error) {
 		_ = e.lock.Close()
 	}
 	return isNew, fault.At(err, "format")
+}
+
+// refuseForeign refuses a folder that holds something and is no data folder: it was
+// hardly meant.
+func (e *Engine) refuseForeign() error {
+	names, err := e.options.FS.List(e.dir)
+	if err != nil || len(names) == 0 || slices.Contains(names, "format") || slices.Contains(names, filepath.Base(e.truth())) {
+		return nil // what cannot be listed cannot be written either
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name != "lost+found" && name != "ballast" {
+			return fault.WithNext(fault.New(fault.Refused, "the folder is no data folder, and holds %q", name), "choose an empty folder, or one that does not exist")
+		}
+	}
+	return nil
 }
 
 // checkFormat reads the file "format", or writes it into a folder that is new.

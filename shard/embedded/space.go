@@ -53,7 +53,8 @@ func (o Options) mark(total int64) int64 {
 // look is the health of now, or of the last look when that is recent enough.
 func (s *space) look() shard.Health {
 	now := s.options.Now().UnixNano()
-	if now < s.due.Load() && s.written.Load() < s.atMost.Load() {
+	left := s.due.Load() - now
+	if left > 0 && left <= int64(lookEvery) && s.written.Load() < s.atMost.Load() { // more is left when the clock was set back
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.health
@@ -77,7 +78,7 @@ func (s *space) roomToOpen() bool {
 }
 
 // soon makes the next look a fresh one.
-func (s *space) soon() { s.due.Store(math.MinInt64) }
+func (s *space) soon() { s.due.Store(0) }
 
 // measure asks the file system. The mutex is held.
 func (s *space) measure() {
