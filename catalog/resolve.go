@@ -64,45 +64,6 @@ func (c Catalog) Resolve(e Expression, nowMillis int64) ([]string, error) {
 	return found, err
 }
 
-// FilteredAlias is an alias with a filter through which alone, by its name or a pattern, an
-// expression means one of the indices; "" when there is none. An index that is meant by its
-// own name too is searched without filters.
-func (c Catalog) FilteredAlias(e Expression, indices []string, nowMillis int64) (string, error) {
-	names, err := dated(e.Names, nowMillis)
-	if err != nil {
-		return "", err
-	}
-	r := resolver{c, e.Options}
-	plain, filtered := map[string]bool{}, map[string]string{}
-	if len(names) == 0 {
-		return "", nil
-	}
-	for _, name := range names {
-		matches := []string{name}
-		if !r.seen(name) && isPattern(name) {
-			matches = slices.DeleteFunc(r.matches(name), func(match string) bool { return len(r.behind(match, name)) == 0 })
-		}
-		if name == "_all" {
-			matches = slices.Collect(maps.Keys(r.Indices))
-		}
-		for _, match := range matches {
-			for _, index := range c.indicesOf(match) {
-				if c.Aliases[match][index].filters() {
-					filtered[index] = match
-				} else {
-					plain[index] = true
-				}
-			}
-		}
-	}
-	for _, index := range indices {
-		if alias := filtered[index]; alias != "" && !plain[index] {
-			return alias, nil
-		}
-	}
-	return "", nil
-}
-
 // filters reports whether the alias shows a part of its index only.
 func (a Alias) filters() bool { return len(a.Filter) > 0 && string(a.Filter) != "null" }
 

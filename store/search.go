@@ -140,10 +140,12 @@ func (idx *index) parts(routed string) (parts []part) {
 // unfiltered refuses aliases with filters: what a filter means is not known here,
 // and leaving it out would show what it hides.
 func (s *Store) unfiltered(v *view, e catalog.Expression, names []string) error {
-	alias, err := v.catalog.FilteredAlias(e, names, s.now().UnixMilli())
-	if err == nil && alias != "" {
-		err = exception.New(exception.IllegalArgument,
-			"alias [%s] has a filter, and searching through filtered aliases is not supported by this version of reshelve", alias)
+	reach, err := v.catalog.Reach(e, names, s.now().UnixMilli())
+	for name, part := range reach {
+		if len(part.Filters) > 0 {
+			err = exception.New(exception.IllegalArgument,
+				"an alias of index [%s] has a filter, and searching through filtered aliases is not supported by this version of reshelve", name)
+		}
 	}
 	return err
 }
