@@ -4,6 +4,7 @@
 //
 //	Double(1e7)              "1.0E7"
 //	Bucket("settings", 16)   which of 16 places a key has
+//	ParseDecimal("#,##0.00")         1,234.50
 //	Less("\uffff", "😀")      false: a surrogate comes first
 //
 // # Invariants
