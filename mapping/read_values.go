@@ -18,6 +18,13 @@ func (w *walk) malformed(f *Field, t token) bool {
 	return t.kind.IsScalar() && f.ignoreMalformed.or(w.limits.IgnoreMalformed)
 }
 
+// ignored tells of a value that was passed over.
+func (w *walk) ignored(f *Field) {
+	if sink, ok := w.sink.(Ignorer); ok {
+		sink.Ignored(f)
+	}
+}
+
 // readNumber reads a number of any numeric type.
 func readNumber(w *walk, f *Field, t token) error {
 	if t.kind == json.Null {
@@ -30,6 +37,7 @@ func readNumber(w *walk, f *Field, t token) error {
 	case err == nil:
 		w.emit(f, v)
 	case w.malformed(f, t), f.kind.name == "scaled_float" && f.ignoreMalformed == yes:
+		w.ignored(f)
 	default:
 		return err
 	}
@@ -46,6 +54,8 @@ func readDate(w *walk, f *Field, t token) error {
 		w.emit(f, v)
 	case !w.malformed(f, t):
 		return err
+	default:
+		w.ignored(f)
 	}
 	return nil
 }
@@ -176,6 +186,8 @@ func readIP(w *walk, f *Field, t token) error {
 		w.emit(f, v)
 	case !w.malformed(f, t):
 		return err
+	default:
+		w.ignored(f)
 	}
 	return nil
 }
@@ -205,6 +217,7 @@ func readRange(w *walk, f *Field, t token) error {
 		w.emit(f, v)
 		return nil
 	case noEnd && f.ignoreMalformed.or(w.limits.IgnoreMalformed):
+		w.ignored(f)
 		return nil
 	case t.kind == json.Object:
 		w.preview = w.ranges.refused()

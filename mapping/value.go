@@ -41,3 +41,7 @@ type Sink interface {
 	Begin(nested *Field)
 	End(nested *Field)
 }
+
+// Ignorer is a Sink that is told of malformed values which were passed over
+// (ignore_malformed).
+type Ignorer interface{ Ignored(f *Field) }

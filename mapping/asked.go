@@ -1,0 +1,161 @@
+package mapping
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
+	json "github.com/reshelve/reshelve/token"
+)
+
+// AskedText is a scalar of a query as the server prints it after reading it: numbers
+// lose what a number of Java does not keep ("-0", "1e3" is "1000.0"). Kind is that of the
+// literal, text the literal or the content of a string.
+func AskedText(kind json.Kind, text string) string {
+	switch kind {
+	case json.Float:
+		f, _ := strconv.ParseFloat(text, 64)
+		return java.Double(f)
+	case json.Integer:
+		if text == "-0" {
+			return "0"
+		}
+	}
+	return text
+}
+
+// AskedNumber reads a scalar of a query for a numeric type: more leniently than one of a
+// document. Fraction tells that a type of whole numbers was asked for one that is none
+// (NaN counts as such); v is then what is left without the fraction, and err may be of
+// that. Errors are number_format_exception and illegal_argument_exception.
+func AskedNumber(typ string, kind json.Kind, text string) (v Value, fraction bool, err error) {
+	var e *exception.Error
+	asked := AskedText(kind, text)
+	if _, whole := wholes[typ]; whole {
+		v, fraction, e = askedWhole(typ, kind, asked)
+	} else {
+		v, e = askedReal(typ, kind, asked)
+	}
+	if e != nil {
+		return v, fraction, e
+	}
+	return v, fraction, nil
+}
+
+func askedWhole(name string, kind json.Kind, asked string) (v Value, fraction bool, err *exception.Error) {
+	real, err := parseDouble([]byte(asked), 64)
+	if err != nil {
+		return v, false, err
+	}
+	fraction = real != math.Trunc(real) || math.IsInf(real, 0)
+	bounds := wholes[name]
+	if name == "byte" || name == "short" { // which the server reads as integers
+		bounds = wholes["integer"]
+	}
+	if real < bounds.low || real > bounds.high {
+		return v, fraction, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", quotedBytes(kind, asked), bounds.name)
+	}
+	switch {
+	case name == "long":
+		v.Kind = Integer
+		v.Low, err = longText([]byte(asked))
+	case name == "unsigned_long":
+		v, err = unsignedValue(token{json.String, []byte(asked)}, true, place{})
+	default:
+		v = Value{Kind: Integer}
+		if !math.IsNaN(real) {
+			v.Low = int64(real)
+		}
+	}
+	return v, fraction, err
+}
+
+// quotedBytes is a value in a message: the server prints texts, and integers of more
+// than 64 bits, as bytes.
+func quotedBytes(kind json.Kind, text string) string {
+	if kind == json.Integer {
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return text
+		}
+	}
+	if kind == json.Float {
+		return text
+	}
+	return fmt.Sprintf("[% x]", text)
+}
+
+func askedReal(name string, kind json.Kind, asked string) (Value, *exception.Error) {
+	t := token{json.String, []byte(asked)}
+	if kind == json.Float || kind == json.Integer {
+		t.kind = json.Float // rounded to 64 bits first
+		if _, err := strconv.ParseInt(asked, 10, 64); err != nil && kind == json.Integer {
+			t.kind = json.String
+		}
+	}
+	if name != "scaled_float" {
+		return realValue(name, t, true, place{})
+	}
+	f, err := parseDouble(t.text, 64)
+	switch text := java.Double(f); {
+	case err != nil:
+		return Value{}, err
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return Value{}, exception.New(exception.NumberFormat,
+			"Character %c is neither a decimal digit number, decimal point, nor \"e\" notation exponential mark.", strings.TrimPrefix(text, "-")[0])
+	}
+	return Value{Kind: Real, Float: f}, nil
+}
+
+// Scaled multiplies the decimals of a number of a query with the scaling factor of a
+// scaled_float, rounded once.
+func (f *Field) Scaled(v float64) float64 {
+	number, factor := new(big.Rat).SetFloat64(0), new(big.Rat)
+	if _, ok := number.SetString(strconv.FormatFloat(v, 'g', -1, 64)); !ok {
+		return v * f.scaling
+	}
+	if _, ok := factor.SetString(strconv.FormatFloat(f.scaling, 'g', -1, 64)); !ok {
+		return v * f.scaling
+	}
+	scaled, _ := number.Mul(number, factor).Float64()
+	return scaled
+}
+
+// ParseAddress reads an IP address into 16 bytes; IPv4 is mapped into IPv6.
+func ParseAddress(text string) ([16]byte, error) {
+	var a address
+	if !parseAddress([]byte(text), &a) {
+		return a, noAddress([]byte(text))
+	}
+	return a, nil
+}
+
+// ParsePrefix reads an address and the number of bits that those of a net share: its
+// first and last address.
+func ParsePrefix(text string) (low, high [16]byte, err error) {
+	var l, h address
+	if e := parsePrefix([]byte(text), &l, &h); e != nil {
+		return l, h, e
+	}
+	return l, h, nil
+}
+
+// HalfFloat is the number of 16 bits next to f; infinite beyond the largest.
+func HalfFloat(f float32) float64 { return half(f) }
+
+// On is a parameter that is a boolean (store, norms, fielddata,
+// split_queries_on_whitespace, …), with its default; false for types without it.
+func (f *Field) On(param string) bool { return f.flag(param) }
+
+// Count is a parameter that is a whole number (position_increment_gap, ignore_above),
+// with its default; 0 for types without it.
+func (f *Field) Count(param string) int64 {
+	if i := f.kind.index(param); i >= 0 {
+		n, _ := f.param(i).(int64)
+		return n
+	}
+	return 0
+}
