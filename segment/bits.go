@@ -57,3 +57,21 @@ func (b *Bits) Next(doc Doc) Doc {
 // Words are the bits, 64 docs a word, the lowest doc in the lowest bit. They belong to
 // the set.
 func (b *Bits) Words() []uint64 { return b.words }
+
+// after is the doc behind the last one in the set that is before doc; 0 when there is none.
+func (b *Bits) after(doc Doc) Doc {
+	if doc == 0 {
+		return 0
+	}
+	i := int((doc - 1) >> 6)
+	w := b.words[i] << (63 - (doc-1)&63)
+	if w != 0 {
+		return doc - Doc(bits.LeadingZeros64(w))
+	}
+	for i--; i >= 0; i-- {
+		if b.words[i] != 0 {
+			return Doc(i<<6 + 64 - bits.LeadingZeros64(b.words[i]))
+		}
+	}
+	return 0
+}

@@ -1,57 +1,270 @@
 package segment
 
+import (
+	"github.com/reshelve/reshelve/fault"
+)
+
 // Builder collects documents for one segment. Not safe for concurrent use.
 //
 // What is written to its fields belongs to the doc that the next EndChild or EndRoot
 // completes; children are completed before their root.
-type Builder struct{}
+type Builder struct {
+	fields map[string]*FieldBuilder
+	ids    *FieldBuilder
+	arena  arena // of all chains
+
+	doc      Doc // the current one
+	first    Doc // of those that the next root completes
+	wrote    bool
+	roots    []uint64
+	keys     []uint64
+	seqNos   []int64
+	dropped  []uint64 // docs that were abandoned
+	abandons int
+	size     int // of what else is held, in bytes
+	err      error
+}
 
 // NewBuilder is an empty one.
-func NewBuilder() *Builder { panic("segment: not built yet") }
+func NewBuilder() *Builder {
+	b := &Builder{fields: map[string]*FieldBuilder{}}
+	b.ids, _ = b.Field(fieldID, specID)
+	return b
+}
 
 // Field is the field of that name, made where there is none. One name has one Spec:
-// with another it is fault.Bug.
+// with another it is fault.Bug. It may be used until the builder is dropped, after Build
+// too. A field to which nothing is written is not in the segment.
 func (b *Builder) Field(name string, spec Spec) (*FieldBuilder, error) {
-	panic("segment: not built yet")
+	f := b.fields[name]
+	if f == nil {
+		f = &FieldBuilder{b: b, name: name, spec: spec}
+		b.fields[name] = f
+	}
+	if f.spec != spec {
+		if f.seen != 0 || name == fieldID {
+			return nil, fault.New(fault.Bug, "the field %q is built as %+v and as %+v", name, f.spec, spec)
+		}
+		f.spec = spec
+	}
+	return f, nil
 }
 
 // EndChild completes a nested child. Path is the nested field that it is an object of;
 // it can be asked for as the term path of the field "_nested_path".
-func (b *Builder) EndChild(path string) { panic("segment: not built yet") }
+func (b *Builder) EndChild(path string) {
+	f, err := b.Field(fieldPath, specPath)
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	f.Term([]byte(path))
+	b.next()
+}
 
 // EndRoot completes a document, with the children since the last one. The id is indexed
 // as the term of the field "_id".
-func (b *Builder) EndRoot(id Identity) { panic("segment: not built yet") }
+func (b *Builder) EndRoot(id Identity) {
+	b.ids.text(id.ID)
+	setBit(&b.roots, b.doc)
+	b.next()
+	for ; b.first < b.doc; b.first++ {
+		b.keys = append(b.keys, uint64(id.Key))
+		b.seqNos = append(b.seqNos, id.SeqNo)
+	}
+	b.wrote = false
+}
+
+// next goes to the next doc.
+func (b *Builder) next() {
+	if b.doc == maxDocs {
+		b.fail(fault.New(fault.Limit, "a segment has at most %d docs", maxDocs))
+		return
+	}
+	b.doc++
+	b.wrote = true
+	b.size += 17
+}
 
 // Abandon forgets what was written, and the children that were completed, since the last
 // EndRoot.
-func (b *Builder) Abandon() { panic("segment: not built yet") }
+//
+// It stays in the builder until Build, which leaves it out: that is not often done.
+func (b *Builder) Abandon() {
+	if !b.wrote {
+		return
+	}
+	b.ids.text("") // a document has an id
+	setBit(&b.roots, b.doc)
+	b.next()
+	for ; b.first < b.doc; b.first++ {
+		setBit(&b.dropped, b.first)
+		b.keys, b.seqNos = append(b.keys, 0), append(b.seqNos, 0)
+		b.abandons++
+	}
+	b.wrote = false
+}
 
 // Docs is how many docs were completed, children too.
-func (b *Builder) Docs() int { panic("segment: not built yet") }
+func (b *Builder) Docs() int { return int(b.doc) - b.abandons }
 
 // Bytes is about how much memory the builder takes.
-func (b *Builder) Bytes() int { panic("segment: not built yet") }
+func (b *Builder) Bytes() int { return b.size + b.arena.bytes() }
 
-// Build is the file of all that was completed, and empties the builder. A builder with
-// no docs gives a segment with none.
-func (b *Builder) Build() ([]byte, error) { panic("segment: not built yet") }
+func (b *Builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// setBit sets a bit in a set that grows.
+func setBit(words *[]uint64, doc Doc) {
+	i := int(doc >> 6)
+	for len(*words) <= i {
+		*words = append(*words, 0)
+	}
+	(*words)[i] |= 1 << (doc & 63)
+}
+
+// setOf is a set of n docs made of words that may be too few; nil when it has all docs.
+func setOf(words []uint64, n Doc) *Bits {
+	set := NewBits(int(n))
+	copy(set.words, words)
+	return set
+}
 
 // FieldBuilder takes the values of one field of the current doc.
-type FieldBuilder struct{}
+type FieldBuilder struct {
+	b    *Builder
+	name string
+	spec Spec
+
+	seen     Doc // the last doc that has it, plus 1
+	existing []uint64
+
+	terms    termTable
+	termDocs int64 // docs that have a term
+	termDoc  Doc   // the last of them, plus 1
+
+	ordinals []uint32 // numbers of terms, in the order of ordinalDocs, each once
+	ordDocs  []Doc
+	numbers  []point
+	lengths  []byte
+}
+
+// touch says that the current doc has the field.
+func (f *FieldBuilder) touch() {
+	if b := f.b; f.seen != b.doc+1 {
+		f.seen = b.doc + 1
+		b.wrote = true
+		before := len(f.existing)
+		setBit(&f.existing, b.doc)
+		b.size += 8 * (len(f.existing) - before)
+	}
+}
 
 // Term puts a term without place: once for each occurrence. With a column of ordinals
 // it is a value of the doc.
-func (f *FieldBuilder) Term(term []byte) { panic("segment: not built yet") }
+func (f *FieldBuilder) Term(term []byte) {
+	if s := f.occur(term); s != nil && f.spec.Postings >= Positions {
+		f.b.arena.put(&s.where, 0)
+	}
+}
+
+func (f *FieldBuilder) text(term string) { f.Term([]byte(term)) }
 
 // Token puts a term at a position. Positions of a doc do not fall.
-func (f *FieldBuilder) Token(term []byte, position uint32) { panic("segment: not built yet") }
+func (f *FieldBuilder) Token(term []byte, position uint32) {
+	if s := f.occur(term); s != nil && f.spec.Postings >= Positions {
+		f.b.arena.varint(&s.where, uint64(position-s.place))
+		s.place = position
+	}
+}
 
-// Length says how many positions count for the length of the doc.
-func (f *FieldBuilder) Length(n uint32) { panic("segment: not built yet") }
+// occur notes that the doc has a term; nil when the field has none.
+func (f *FieldBuilder) occur(term []byte) *termState {
+	f.touch()
+	if f.spec.Postings == NoPostings && f.spec.Column != Ordinals {
+		return nil
+	}
+	if len(term) > maxTerm {
+		f.b.fail(fault.New(fault.Bug, "a term of the field %q has %d bytes", f.name, len(term)))
+		return nil
+	}
+	b := f.b
+	n, isNew := f.terms.find(term)
+	if isNew {
+		b.size += len(term) + 96
+	}
+	s := &f.terms.states[n]
+	if s.docs > 0 && s.doc == b.doc {
+		s.often++
+		return s
+	}
+	f.commit(s)
+	s.docs++
+	s.doc, s.often, s.place = b.doc, 1, 0
+	if f.termDoc != b.doc+1 {
+		f.termDoc = b.doc + 1
+		f.termDocs++
+	}
+	if f.spec.Column == Ordinals {
+		f.ordinals, f.ordDocs = append(f.ordinals, n), append(f.ordDocs, b.doc)
+		b.size += 8
+	}
+	return s
+}
+
+// commit puts the last doc of a term into its chain.
+func (f *FieldBuilder) commit(s *termState) {
+	if s.docs == 0 || f.spec.Postings == NoPostings {
+		return
+	}
+	v, a := uint64(s.doc-s.base-1), &f.b.arena
+	s.base = s.doc
+	switch {
+	case f.spec.Postings < Frequencies:
+		a.varint(&s.chain, v)
+	case s.often == 1:
+		a.varint(&s.chain, v<<1|1)
+	default:
+		a.varint(&s.chain, v<<1)
+		a.varint(&s.chain, uint64(s.often-2))
+	}
+}
+
+// Length says how many positions count for the length of the doc. The last call counts.
+func (f *FieldBuilder) Length(n uint32) {
+	f.touch()
+	if !f.spec.Lengths {
+		return
+	}
+	doc := int(f.b.doc)
+	if grown := doc + 1 - len(f.lengths); grown > 0 {
+		f.b.size += grown
+		for len(f.lengths) <= doc {
+			f.lengths = append(f.lengths, 0)
+		}
+	}
+	f.lengths[doc] = LengthByte(n)
+}
 
 // Number puts a number: a value of the column and a point, whichever the field has.
-func (f *FieldBuilder) Number(n int64) { panic("segment: not built yet") }
+func (f *FieldBuilder) Number(n int64) {
+	f.touch()
+	if f.spec.Column == Numbers || f.spec.Points {
+		f.numbers = append(f.numbers, point{n, f.b.doc})
+		f.b.size += 16
+	}
+}
 
 // Exists says that the doc has the field. All of the above say it too.
-func (f *FieldBuilder) Exists() { panic("segment: not built yet") }
+func (f *FieldBuilder) Exists() { f.touch() }
+
+// reset forgets all values, and keeps the memory.
+func (f *FieldBuilder) reset() {
+	f.seen, f.termDoc, f.termDocs = 0, 0, 0
+	f.existing, f.lengths, f.numbers = f.existing[:0], f.lengths[:0], f.numbers[:0]
+	f.ordinals, f.ordDocs = f.ordinals[:0], f.ordDocs[:0]
+	f.terms.reset()
+}

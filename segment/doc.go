@@ -29,7 +29,8 @@
 //  2. A version, a kind of section or an option that is not known is refused.
 //  3. Docs are in the order in which they were added; merging keeps it. So sequence
 //     numbers of one shard ascend.
-//  4. What a segment says of all its docs (frequencies, least and greatest values) is a
+//  4. Merge gives the same bytes as building a segment from only what the views show.
+//  5. What a segment says of all its docs (frequencies, least and greatest values) is a
 //     bound for a view of it, never an answer.
 //
 // The format is told in FORMAT.md.
