@@ -87,6 +87,10 @@ func (s *Segment) IsRoot(doc Doc) bool {
 	return b == nil || b.Has(doc)
 }
 
+// RootSet are the docs that are documents; nil: all of them. It belongs to the segment and
+// must not be changed.
+func (s *Segment) RootSet() *Bits { return s.rootSet.bits() }
+
 // Root is the document of a doc: itself, or the first root after it.
 func (s *Segment) Root(doc Doc) Doc {
 	b := s.rootSet.bits()
