@@ -9,6 +9,7 @@ type Type string
 const (
 	ActionRequestValidation Type = "action_request_validation_exception"
 	AliasesNotFound         Type = "aliases_not_found_exception"
+	ArrayIndex              Type = "array_index_out_of_bounds_exception"
 	BadParameter            Type = "bad_parameter_exception"
 	Arithmetic              Type = "arithmetic_exception"
 	CircuitBreaking         Type = "circuit_breaking_exception"
@@ -52,6 +53,9 @@ const (
 	StreamConstraints       Type = "stream_constraints_exception"
 	StrictDynamicMapping    Type = "strict_dynamic_mapping_exception"
 	Timeout                 Type = "timeout_exception"
+	TooComplex              Type = "too_complex_to_determinize_exception"
+	TooManyClauses          Type = "too_many_clauses"
+	TooManyNestedClauses    Type = "too_many_nested_clauses"
 	Translog                Type = "translog_exception"
 	UnavailableShards       Type = "unavailable_shards_exception"
 	Validation              Type = "validation_exception"
@@ -74,6 +78,7 @@ type Row struct {
 var Types = []Row{
 	{ActionRequestValidation, 400, fault.Refused, true},
 	{AliasesNotFound, 404, fault.NotFound, false},
+	{ArrayIndex, 500, fault.Refused, true},
 	{BadParameter, 400, fault.Refused, true},
 	{Arithmetic, 500, fault.Refused, true},
 	{CircuitBreaking, 429, fault.Limit, false},
@@ -117,6 +122,9 @@ var Types = []Row{
 	{StreamConstraints, 400, fault.Refused, true},
 	{StrictDynamicMapping, 400, fault.Refused, false},
 	{Timeout, 503, fault.Unavailable, false},
+	{TooComplex, 500, fault.Limit, true},
+	{TooManyClauses, 500, fault.Limit, true},
+	{TooManyNestedClauses, 500, fault.Limit, true},
 	{Translog, 500, fault.Unavailable, false},
 	{UnavailableShards, 503, fault.Unavailable, false},
 	{Validation, 400, fault.Refused, true},

@@ -21,6 +21,7 @@ type (
 		field string
 		term  []byte
 		boost float32
+		blend *blend // nil: it is as rare as it is
 	}
 
 	// synonymsPlan scores several terms as if they were one.
@@ -34,6 +35,15 @@ type (
 	phrasePlan struct {
 		field string
 		words []word
+		slop  int
+		boost float32
+	}
+
+	// phrasesPlan scores several phrases of one field as if they were one: the terms of all
+	// say how rare it is, and the places of all how frequent.
+	phrasesPlan struct {
+		field string
+		ways  [][]word
 		slop  int
 		boost float32
 	}
@@ -69,6 +79,13 @@ type (
 		match fields.Match
 	}
 
+	// numbersPlan finds docs with a number in any of some intervals (sorted, apart from
+	// each other), without a score.
+	numbersPlan struct {
+		field     *fields.Field
+		intervals []interval
+	}
+
 	// termsPlan finds any of some terms (sorted), without a score.
 	termsPlan struct {
 		field string
@@ -79,6 +96,7 @@ type (
 	wordsPlan struct {
 		field  string
 		accept acceptor
+		text   string // as people write it
 	}
 
 	// idsPlan finds roots by id.
@@ -111,6 +129,22 @@ type (
 	}
 )
 
+// blend makes terms equally rare, so that what is misspelt or in another field is not worth
+// more for it.
+//
+// Of one field (a fuzzy query's): each is in as many documents as the one that is in most,
+// and there as often as all of them together.
+//
+// Of several fields (cross_fields): each is in as many documents as the one that is in
+// most, and one more for each step down in the order of documents; see blendFields.
+type blend struct {
+	terms  []*termPlan
+	fields bool
+}
+
+// interval is of numbers, both ends included.
+type interval struct{ least, greatest int64 }
+
 // word is one place of a phrase: any of its terms is there.
 type word struct {
 	position int
@@ -134,11 +168,13 @@ func (nonePlan) planned()      {}
 func (*termPlan) planned()     {}
 func (*synonymsPlan) planned() {}
 func (*phrasePlan) planned()   {}
+func (*phrasesPlan) planned()  {}
 func (*boolPlan) planned()     {}
 func (*constantPlan) planned() {}
 func (*maxPlan) planned()      {}
 func (*boostingPlan) planned() {}
 func (*matchPlan) planned()    {}
+func (*numbersPlan) planned()  {}
 func (*termsPlan) planned()    {}
 func (*wordsPlan) planned()    {}
 func (*idsPlan) planned()      {}

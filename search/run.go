@@ -12,9 +12,13 @@ import (
 type Index struct {
 	Number  uint32
 	Name    string
+	UUID    string   // told by errors
+	Aliases []string // names under which queries on _index find it too
 	Schema  *fields.Schema
-	Filter  Query    // that every document must meet, without a score: an alias's; nil: none
-	Sources []Source // its shards, or those that are visited, by range
+	// Defaults are the patterns of index.query.default_field; none: "*".
+	Defaults []string
+	Filter   Query    // that every document must meet, without a score: an alias's; nil: none
+	Sources  []Source // its shards, or those that are visited, by range
 }
 
 // Source is one shard at one sequence number.
@@ -49,6 +53,7 @@ type Slice struct {
 type Limits struct {
 	Clauses int // of all bool queries, and terms of those that are expanded: 1024
 	Terms   int // of one terms query: 65536
+	Regexp  int // characters of one regular expression: 1000
 }
 
 // Sort is one key of an order.

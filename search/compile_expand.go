@@ -1,0 +1,355 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/segment"
+)
+
+// patterned makes plans of the queries that find terms by their form.
+func (c *compiler) patterned(q Query, boost float32) (plan, error) {
+	switch q := q.(type) {
+	case *Prefix:
+		f, ok := c.field(q.Field)
+		if !ok {
+			return nonePlan{}, nil
+		}
+		return c.prefixOf(f, q.Value, q.FoldCase, q.Rewrite, boost)
+	case *Wildcard:
+		f, ok := c.field(q.Field)
+		if !ok {
+			return nonePlan{}, nil
+		}
+		return c.wildcardOf(f, q.Value, q.FoldCase, q.Rewrite, boost)
+	case *Regexp:
+		f, ok := c.field(q.Field)
+		return c.regexpOf(f, ok, q, boost)
+	case *Fuzzy:
+		f, ok := c.field(q.Field)
+		if !ok {
+			return nonePlan{}, nil
+		}
+		return c.fuzzyTerm(f, q.Value.Text, q.Fuzziness, q.Rewrite, boost)
+	}
+	panic("search: not a query of a pattern")
+}
+
+// hasForm refuses fields whose terms are not texts.
+func hasForm(f *fields.Field, name string) error {
+	if k := f.Kind(); k == fields.Text || k == fields.Keyword {
+		return nil
+	}
+	what := "keyword and text fields"
+	if name != "fuzzy" {
+		what = "keyword, text and wildcard fields"
+	}
+	return exception.New(exception.IllegalArgument, "Can only use %s queries on %s - not on [%s] which is of type [%s]", name, what, f.Path(), f.Type())
+}
+
+// foldedTerm is a term whatever the case of its letters.
+func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (plan, error) {
+	if constant, ok := c.constant(f); ok {
+		return constant.lower().finds(strings.ToLower(v.Text), boost), nil
+	}
+	if k := f.Kind(); k != fields.Text && k != fields.Keyword {
+		return nil, c.refuse("[%s] field which is of type [%s], does not support case insensitive term queries", f.Path(), f.Type())
+	}
+	m, err := f.Exact(v, c.now)
+	if err != nil {
+		return nil, err
+	}
+	term, ok := single(m)
+	if !ok {
+		return matched(f, m, boost), nil
+	}
+	accept, err := foldedWords(string(term))
+	return &constantPlan{&wordsPlan{f.Name(), accept, string(term) + "/i"}, boost}, err
+}
+
+func (values constant) lower() constant {
+	list := make(constant, len(values))
+	for i, v := range values {
+		list[i] = strings.ToLower(v)
+	}
+	return list
+}
+
+// normal is a text as the terms of a field are written, as far as it has a normalizer,
+// without what all its terms begin with.
+func (c *compiler) normal(f *fields.Field, v string) (string, error) {
+	m, err := f.Exact(text(v), c.now)
+	if err != nil {
+		return "", err
+	}
+	if term, ok := single(m); ok {
+		return strings.TrimPrefix(string(term), f.Prefix()), nil
+	}
+	return v, nil
+}
+
+func (c *compiler) prefixOf(f *fields.Field, v string, fold bool, rewrite string, boost float32) (plan, error) {
+	if constant, ok := c.constant(f); ok {
+		return constant.finds(v+"*", boost), nil
+	}
+	if err := hasForm(f, "prefix"); err != nil {
+		return nil, err
+	}
+	v, err := c.normal(f, v)
+	if err != nil {
+		return nil, err
+	}
+	accept, err := prefixWords(f.Prefix(), v, fold)
+	if err != nil {
+		return nil, err
+	}
+	return c.expanded(f, accept, v+"*", rewrite, boost)
+}
+
+func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite string, boost float32) (plan, error) {
+	if constant, ok := c.constant(f); ok {
+		return constant.finds(v, boost), nil
+	}
+	if err := hasForm(f, "wildcard"); err != nil {
+		return nil, err
+	}
+	v, err := c.normalPattern(f, v)
+	if err != nil {
+		return nil, err
+	}
+	accept, err := wildcardWords(f.Prefix(), v, fold)
+	if err != nil {
+		return nil, err
+	}
+	return c.expanded(f, accept, v, rewrite, boost)
+}
+
+// normalPattern is normal for what is between the signs of a pattern.
+func (c *compiler) normalPattern(f *fields.Field, pattern string) (string, error) {
+	var out, plainText strings.Builder
+	flush := func() error {
+		v, err := c.normal(f, plainText.String())
+		if plainText.Len() > 0 {
+			out.WriteString(v)
+		}
+		plainText.Reset()
+		return err
+	}
+	for i := 0; i < len(pattern); i++ {
+		switch ch := pattern[i]; {
+		case ch == '\\' && i+1 < len(pattern):
+			if err := flush(); err != nil {
+				return "", err
+			}
+			_, n := utf8.DecodeRuneInString(pattern[i+1:])
+			out.WriteString(pattern[i : i+1+n])
+			i += n
+		case ch == '*' || ch == '?':
+			if err := flush(); err != nil {
+				return "", err
+			}
+			out.WriteByte(ch)
+		default:
+			plainText.WriteByte(ch)
+		}
+	}
+	return out.String(), flush()
+}
+
+func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float32) (plan, error) {
+	if limit, n := orDefault(c.limits.Regexp, defaultRegexp), utf16Length(q.Value); n > limit {
+		return nil, exception.New(exception.IllegalArgument, "The length of regex [%d] used in the Regexp Query request has exceeded the allowed maximum of [%d]. "+
+			"This maximum can be set by changing the [index.max_regex_length] index level setting.", n, limit)
+	}
+	flags, err := readFlags(q.Flags)
+	if err != nil {
+		return nil, err
+	}
+	if !mapped {
+		return nonePlan{}, nil
+	}
+	if err := hasForm(f, "regexp"); err != nil {
+		return nil, err
+	}
+	if _, err := c.normal(f, ""); err != nil { // not indexed
+		return nil, err
+	}
+	accept, err := regexpWords(f.Prefix(), q.Value, flags, q.FoldCase, orDefault(q.MaxStates, maxEffort))
+	if err != nil {
+		return nil, err
+	}
+	return c.expanded(f, accept, "/"+q.Value+"/", q.Rewrite, boost)
+}
+
+// utf16Length is how long the server finds a text.
+func utf16Length(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// expanded finds the terms that an automaton accepts, as rewrite says.
+func (c *compiler) expanded(f *fields.Field, accept *words, written, rewrite string, boost float32) (plan, error) {
+	how, err := readRewrite(rewrite)
+	if err != nil {
+		return nil, err
+	}
+	if how.kind == "" || how.kind == "constant_score" {
+		return &constantPlan{&wordsPlan{f.Name(), accept, written}, boost}, nil
+	}
+	return c.chosen(f, c.similar(f, accept, 0), how, boost)
+}
+
+// rewriting is how terms that were found become clauses.
+type rewriting struct {
+	kind string // constant_score, scoring_boolean, top_terms, …; "": the query's own
+	most int    // of the last three
+}
+
+// readRewrite reads the text of rewrite.
+func readRewrite(text string) (rewriting, error) {
+	switch text {
+	case "", "constant_score", "scoring_boolean", "constant_score_boolean":
+		return rewriting{kind: text}, nil
+	case "constant_score_blended", "constant_score_filter", "constant_score_auto":
+		return rewriting{kind: "constant_score"}, nil
+	}
+	for _, kind := range []string{"top_terms_blended_freqs_", "top_terms_boost_", "top_terms_"} {
+		if number, ok := strings.CutPrefix(text, kind); ok {
+			most, err := strconv.ParseInt(number, 10, 32)
+			if err != nil {
+				return rewriting{}, exception.NotNumber(number)
+			}
+			return rewriting{strings.TrimSuffix(kind, "_"), int(most)}, nil
+		}
+	}
+	return rewriting{}, exception.New(exception.IllegalArgument, "Failed to parse rewrite_method [%s]", text)
+}
+
+// candidate is a term that may become a clause.
+type candidate struct {
+	term  []byte
+	boost float32
+}
+
+// similar are the terms that an automaton accepts and a document has, by term. The boost
+// of each is 1 less the edits for each of the characters, of which the text has so many;
+// always 1 when length is 0.
+func (c *compiler) similar(f *fields.Field, accept *words, length int) []candidate {
+	var found []candidate
+	for _, v := range c.views {
+		held := v.Field(f.Name())
+		if held == nil {
+			continue
+		}
+		eachAccepted(held, accept, func(term []byte, e segment.Entry, state int) bool {
+			i, ok := slices.BinarySearchFunc(found, term, func(have candidate, term []byte) int { return bytes.Compare(have.term, term) })
+			if ok || !shown(v, held, e) {
+				return true
+			}
+			next := candidate{bytes.Clone(term), 1}
+			if edits := int(accept.worth(state)) - 1; length > 0 && edits > 0 {
+				next.boost = 1 - float32(edits)/float32(min(utf8.RuneCount(term), length))
+			}
+			found = slices.Insert(found, i, next)
+			return true
+		})
+	}
+	return found
+}
+
+// chosen makes clauses of candidates.
+func (c *compiler) chosen(f *fields.Field, found []candidate, how rewriting, boost float32) (plan, error) {
+	limit := orDefault(c.limits.Clauses, defaultClauses)
+	if strings.HasPrefix(how.kind, "top_terms") {
+		most := min(how.most, limit)
+		slices.SortStableFunc(found, func(a, b candidate) int { return -cmp.Compare(a.boost, b.boost) })
+		found = found[:min(max(most, 0), len(found))]
+		slices.SortFunc(found, func(a, b candidate) int { return bytes.Compare(a.term, b.term) })
+	} else if len(found) > limit {
+		return nil, exception.New(exception.TooManyClauses, "maxClauseCount is set to %d", limit)
+	}
+	if len(found) == 0 {
+		return nonePlan{}, nil
+	}
+	var shared *blend
+	if how.kind == "top_terms_blended_freqs" && len(found) > 1 {
+		shared = &blend{}
+	}
+	parts := make([]plan, len(found))
+	for i, one := range found {
+		weight := boost * max(one.boost, 0)
+		if how.kind == "top_terms_boost" || how.kind == "constant_score_boolean" {
+			parts[i] = &constantPlan{&termsPlan{f.Name(), [][]byte{one.term}}, weight}
+			continue
+		}
+		term := &termPlan{field: f.Name(), term: one.term, boost: weight, blend: shared}
+		if shared != nil {
+			shared.terms = append(shared.terms, term)
+		}
+		parts[i] = term
+	}
+	if how.kind == "constant_score_boolean" {
+		return &constantPlan{&boolPlan{should: parts, minShould: 1}, boost}, nil
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return &boolPlan{should: parts, minShould: 1}, nil
+}
+
+// fuzzyTerm finds terms that are like a text.
+func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite string, boost float32) (plan, error) {
+	if err := hasForm(f, "fuzzy"); err != nil || f.Type() == "_id" {
+		return nil, err
+	}
+	v, err := c.normal(f, v)
+	if err != nil {
+		return nil, err
+	}
+	top, err := readRewrite(rewrite)
+	if err != nil {
+		return nil, err
+	}
+	if top.kind == "" {
+		top = rewriting{"top_terms_blended_freqs", orDefault(how.Expansions, defaultExpansions)}
+	}
+	length := utf8.RuneCountInString(v)
+	accept, err := fuzzyWords(f.Prefix(), v, how.editsOf(length), how.Prefix, how.Transposing)
+	if err != nil {
+		return nil, err
+	}
+	if top.kind == "constant_score" {
+		return &constantPlan{&wordsPlan{f.Name(), accept, v + "~" + strconv.Itoa(how.editsOf(length))}, boost}, nil
+	}
+	return c.chosen(f, c.similar(f, accept, length), top, boost)
+}
+
+// editsOf is how many edits are allowed in a text of so many characters.
+func (f Fuzziness) editsOf(length int) int {
+	if !f.Auto {
+		return min(max(f.Edits, 0), 2)
+	}
+	low, high := f.Low, f.High
+	if low == 0 && high == 0 {
+		low, high = 3, 6
+	}
+	switch {
+	case length < low:
+		return 0
+	case length < high:
+		return 1
+	}
+	return 2
+}
