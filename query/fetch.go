@@ -8,7 +8,7 @@ import (
 // ReadSource reads the value of _source, whose first token has been read: true,
 // false, a pattern, an array of patterns, or an object of includes and excludes.
 func ReadSource(r *token.Reader, kind token.Kind) (SourceFilter, error) {
-	p := plainParser{read: r}
+	p := parser{read: r, kind: kind}
 	var f SourceFilter
 	switch kind {
 	case token.True, token.False:
@@ -16,50 +16,36 @@ func ReadSource(r *token.Reader, kind token.Kind) (SourceFilter, error) {
 	case token.String:
 		return SourceFilter{Includes: []string{string(r.Text())}}, nil
 	case token.Array:
-		var err error
-		f.Includes, err = p.patterns(nil)
-		return f, err
-	case token.Object:
-		err := p.members(func(name string) error {
-			kind, err := r.Next()
-			if err != nil {
-				return err
-			}
-			into := &f.Includes
-			switch name {
-			case "includes", "include":
-			case "excludes", "exclude":
-				into = &f.Excludes
-			default:
-				return p.fail("Unknown key for a %s in [%s].", kind, name)
-			}
-			switch kind {
-			case token.Array:
-				*into, err = p.patterns(*into)
-			case token.String:
-				*into = append(*into, string(r.Text()))
-			default:
-				err = p.fail("Unknown key for a %s in [%s].", kind, name)
-			}
+		err := p.elements(func() error {
+			pattern, err := p.str()
+			f.Includes = append(f.Includes, pattern)
 			return err
 		})
+		return f, err
+	case token.Object:
+		err := p.members(func(name string) error { return p.sourcePatterns(name, &f) })
 		return f, err
 	}
 	return f, p.fail("Expected one of [VALUE_BOOLEAN, START_OBJECT] but found [%s]", kind)
 }
 
-// patterns reads strings until the end of an array whose bracket has been read.
-func (p *plainParser) patterns(into []string) ([]string, error) {
-	for {
-		kind, err := p.read.Next()
-		switch {
-		case err != nil || kind == token.ArrayEnd:
-			return into, err
-		case !kind.IsScalar():
-			return nil, p.fail("Unknown key for a %s in [null].", kind)
-		}
-		into = append(into, string(p.read.Text()))
+// sourcePatterns reads a pattern, or an array of them.
+func (p *parser) sourcePatterns(name string, f *SourceFilter) error {
+	into := &f.Includes
+	switch name {
+	case "includes", "include":
+	case "excludes", "exclude":
+		into = &f.Excludes
+	default:
+		return p.fail("Unknown key for a %s in [%s].", p.kind, name)
 	}
+	return p.each(func() error {
+		if p.kind != token.String {
+			return p.fail("Unknown key for a %s in [%s].", p.kind, name)
+		}
+		*into = append(*into, p.text())
+		return nil
+	})
 }
 
 // SourceOf is the filter that the parameters _source, _source_includes and

@@ -112,7 +112,7 @@ func TestParseCount(t *testing.T) {
 
 func TestParseSort(t *testing.T) {
 	keys, err := ParseSort("_id:desc,_doc")
-	if got, want := fmt.Sprint(keys, err), "[{_id true} {_doc false}] <nil>"; got != want {
+	if got, want := fmt.Sprint(keys[0].Field, keys[0].Descending, keys[1].Field, keys[1].Descending, err), "_idtrue_docfalse <nil>"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if _, err := ParseSort("a"); !exception.Is(err, exception.Parsing) {

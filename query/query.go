@@ -2,26 +2,6 @@ package query
 
 import "encoding/json"
 
-// Search is one search, ready to be run over readers.
-type Search struct {
-	IDs        []string // only these ids; nil: all documents
-	Sort       []Sort   // empty: _doc
-	From, Size int
-	After      []json.RawMessage // search_after: the sort values of the last hit seen; nil: from the start
-	Source     SourceFilter
-	TrackTotal int64 // count exactly up to this many; -1: all, 0: do not count
-	Versions   bool  // "version": true
-	SeqNoTerm  bool  // "seq_no_primary_term": true
-
-	Hold func(bytes int64) error // asked before so many bytes of sources more are kept for the answer; nil: always allowed
-}
-
-// Sort is one key of an order.
-type Sort struct {
-	Field      string // "_id" or "_doc"
-	Descending bool
-}
-
 // SourceFilter says what of a source is returned.
 type SourceFilter struct {
 	None     bool // nothing

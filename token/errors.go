@@ -151,3 +151,7 @@ func (r *Reader) end() (Kind, error) {
 	return 0, exception.New(exception.JSONEOF, "Unexpected end-of-input: expected close marker for %s (start marker at %s)\n at %s",
 		kindName(top), r.place(top.start), r.place(len(r.src)))
 }
+
+// Mistyped is about a token that has come and is of no use to who reads it: placed
+// behind that token.
+func (r *Reader) Mistyped(format string, args ...any) error { return r.fail(r.pos, format, args...) }

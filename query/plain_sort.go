@@ -4,8 +4,12 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/token"
 )
+
+// Sort is one key of an order.
+type Sort = search.Sort
 
 // ParseSort reads the order of a URL: fields between commas, each with :asc or
 // :desc behind it or without.
