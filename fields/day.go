@@ -17,12 +17,9 @@ func exactDate(f *Field, v Value, now int64) (Match, error) {
 // datesWithin: what a bound does not tell is the start or the end of its span, so that
 // the span is in the range or not.
 func datesWithin(f *Field, a Asked, now int64) (Match, error) {
-	format := f.def.Format()
-	if a.Format != "" {
-		var err error
-		if format, err = date.ParseFormat(a.Format); err != nil {
-			return none, err
-		}
+	format, err := f.dateFormat(a)
+	if err != nil {
+		return none, err
 	}
 	least, greatest := int64(math.MinInt64), int64(math.MaxInt64)
 	if a.From != nil {
@@ -31,6 +28,9 @@ func datesWithin(f *Field, a Asked, now int64) (Match, error) {
 			return none, err
 		}
 		if least = n; !a.From.Include {
+			if n == math.MaxInt64 {
+				return none, nil
+			}
 			least++
 		}
 	}
@@ -40,10 +40,21 @@ func datesWithin(f *Field, a Asked, now int64) (Match, error) {
 			return none, err
 		}
 		if greatest = n; !a.To.Include {
+			if n == math.MinInt64 {
+				return none, nil
+			}
 			greatest--
 		}
 	}
 	return numbers(least, greatest), nil
+}
+
+// dateFormat is how a range writes its dates.
+func (f *Field) dateFormat(a Asked) (*date.Format, error) {
+	if a.Format == "" {
+		return f.def.Format(), nil
+	}
+	return date.ParseFormat(a.Format)
 }
 
 // instant reads a date of a query as a number of the column.

@@ -26,6 +26,9 @@ type Field struct {
 func newField(def *mapping.Field, a *analysis.Analysis) *Field {
 	f := &Field{path: def.Path(), name: def.Path(), def: def, row: rows[def.Type()]}
 	f.spec = f.row.spec(def)
+	if f.row.flat {
+		f.name += "._value"
+	}
 	switch {
 	case f.row.kind == Text:
 		f.analyzers(a)

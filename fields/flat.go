@@ -1,13 +1,16 @@
 package fields
 
 import (
+	"bytes"
+
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/token"
 )
 
-// A flat_object f is three fields of a segment: f has the names of keys as terms, f._value
-// the texts of all scalars, f._valueAndPath "f.key.key=text".
+// A flat_object f is three fields of a segment: f has the keys above scalars as terms,
+// each part between dots of its own, f._value the texts of all scalars, f._valueAndPath
+// "f.key.key=text".
 
 func flatSpec(*mapping.Field) segment.Spec { return segment.Spec{Postings: segment.Docs} }
 
@@ -31,7 +34,6 @@ type flatColumns struct {
 func putFlat(c *column, v *mapping.Value) {
 	r := &c.flat.reader
 	r.Reset(v.Bytes)
-	c.out.Exists()
 	c.flat.path = append(c.flat.path[:0], c.field.path...)
 	if kind, err := r.Next(); err != nil || kind != token.Object {
 		return
@@ -48,7 +50,6 @@ func (c *column) flatObject() bool {
 			return err == nil
 		}
 		length := len(c.flat.path)
-		c.key(r.Text())
 		c.flat.path = append(append(c.flat.path, '.'), r.Text()...)
 		if kind, err = r.Next(); err != nil || !c.flatValue(kind) {
 			return false
@@ -78,17 +79,16 @@ func (c *column) flatValue(kind token.Kind) bool {
 	}
 	text := r.Text()
 	c.scratch = append(append(append(c.scratch[:0], c.flat.path...), '='), text...)
-	if len(c.scratch) <= longestTerm {
-		c.flat.values.Term(text)
-		c.flat.pairs.Term(c.scratch)
+	if len(c.scratch) > longestTerm {
+		c.out.Exists()
+		return true
+	}
+	c.flat.values.Term(text)
+	c.flat.pairs.Term(c.scratch)
+	for key := range bytes.SplitSeq(c.flat.path[len(c.field.path)+1:], []byte(".")) {
+		c.out.Term(key)
 	}
 	return true
-}
-
-func (c *column) key(name []byte) {
-	if len(name) <= longestTerm {
-		c.out.Term(name)
-	}
 }
 
 func exactFlat(f *Field, v Value, _ int64) (Match, error) {

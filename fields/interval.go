@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"strconv"
 	"strings"
 
-	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/mapping"
 )
 
@@ -70,59 +71,133 @@ func intervals(f *Field, a Asked, now int64) (Match, error) {
 	return m, nil
 }
 
-// ends are those of a range that is asked for, included; ok is false when it is empty.
+// ends are those of a range that is asked for, included; ok is false when nothing lies
+// between what it excludes.
 func (f *Field) ends(a Asked, now int64) (low, high []byte, ok bool, err error) {
 	if f.row.name == "ip_range" {
-		l, h, ok, err := addresses(a)
-		return l[:], h[:], ok, err
+		return addressEnds(a)
 	}
-	var least, greatest int64
+	read := f.numberEnd
+	if f.row.name == "date_range" {
+		if read, err = f.dateEnd(a, now); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	least, greatest := f.widest()
+	if a.From != nil {
+		if least, err = read(a.From.Value, !a.From.Include); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	if a.To != nil {
+		if greatest, err = read(a.To.Value, a.To.Include); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	if least > greatest {
+		return nil, nil, false, inverted(f.endText(least), f.endText(greatest))
+	}
+	if a.From != nil && !a.From.Include {
+		least = f.next(least, 1)
+	}
+	if a.To != nil && !a.To.Include {
+		greatest = f.next(greatest, -1)
+	}
+	return appendEnd(nil, least), appendEnd(nil, greatest), least <= greatest, nil
+}
+
+// addressEnds are ends of ip_range.
+func addressEnds(a Asked) (low, high []byte, ok bool, err error) {
+	whole := a
+	if a.From != nil {
+		whole.From = &Bound{Value: a.From.Value, Include: true}
+	}
+	if a.To != nil {
+		whole.To = &Bound{Value: a.To.Value, Include: true}
+	}
+	l, h, ok, err := addresses(whole)
+	switch {
+	case err != nil:
+		return nil, nil, false, err
+	case !ok:
+		return nil, nil, false, inverted("/"+addressText(l[:]), "/"+addressText(h[:]))
+	case a.From != nil && !a.From.Include && !step(&l, 1):
+		return nil, nil, false, exception.New(exception.Arithmetic, "Overflow: there is no greater InetAddress than ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")
+	case a.To != nil && !a.To.Include && !step(&h, -1):
+		return nil, nil, false, exception.New(exception.Arithmetic, "Underflow: there is no smaller InetAddress than 0:0:0:0:0:0:0:0")
+	}
+	return l[:], h[:], bytes.Compare(l[:], h[:]) <= 0, nil
+}
+
+func inverted(from, to string) error {
+	return exception.New(exception.IllegalArgument, "Range query `from` value (%s) is greater than `to` value (%s)", from, to)
+}
+
+// widest are the ends of a range that tells none.
+func (f *Field) widest() (least, greatest int64) {
 	switch f.row.name {
-	case "date_range":
-		least, greatest, err = f.dateEnds(a, now)
 	case "integer_range":
-		least, greatest, err = f.numberEnds(a, math.MinInt32, math.MaxInt32)
-	case "long_range":
-		least, greatest, err = f.numberEnds(a, math.MinInt64, math.MaxInt64)
-	default:
-		least, greatest, err = f.numberEnds(a, realNumber(math.Inf(-1)), realNumber(math.Inf(1)))
+		return math.MinInt32, math.MaxInt32
+	case "float_range", "double_range":
+		return realNumber(math.Inf(-1)), realNumber(math.Inf(1))
 	}
-	return appendEnd(nil, least), appendEnd(nil, greatest), err == nil && least <= greatest, err
+	return math.MinInt64, math.MaxInt64
 }
 
-// numberEnds are of a type of numbers; excluded is what lies one further.
-func (f *Field) numberEnds(a Asked, least, greatest int64) (int64, int64, error) {
-	read := func(b *Bound, n *int64, step int64) error {
-		if b == nil {
-			return nil
-		}
-		v, fraction, err := mapping.AskedNumber(strings.TrimSuffix(f.row.name, "_range"), b.Value.Kind, b.Value.Text)
-		if fraction && err == nil {
-			err = exception.New(exception.IllegalArgument, "Value [%s] has a decimal part", b.Value)
-		}
-		if *n = v.Low; v.Kind == mapping.Real {
-			*n = f.realEnd(v.Float, step*boolean(!b.Include))
-		} else if !b.Include {
-			*n += step
-		}
-		return err
+// real reports whether ends are numbers with fractions, and of how many bits.
+func (f *Field) real() (bits int, ok bool) {
+	switch f.row.name {
+	case "float_range":
+		return 32, true
+	case "double_range":
+		return 64, true
 	}
-	if err := read(a.From, &least, 1); err != nil {
-		return 0, 0, err
-	}
-	err := read(a.To, &greatest, -1)
-	return least, greatest, err
+	return 0, false
 }
 
-// realEnd is the next number of the type in the direction of step.
-func (f *Field) realEnd(v float64, step int64) int64 {
-	if step == 0 {
-		return realNumber(v)
+// endText is an end in messages.
+func (f *Field) endText(n int64) string {
+	if bits, ok := f.real(); ok {
+		return string(java.AppendReal(nil, realOf(n), bits))
 	}
-	if f.row.name == "float_range" {
-		return realNumber(float64(math.Nextafter32(float32(v), float32(math.Inf(int(step))))))
+	return strconv.FormatInt(n, 10)
+}
+
+// next is the value of the type that follows an end in a direction, 1 or -1; there is
+// nothing behind the last.
+func (f *Field) next(n int64, direction int) int64 {
+	switch bits, ok := f.real(); {
+	case bits == 32:
+		return realNumber(float64(math.Nextafter32(float32(realOf(n)), float32(math.Inf(direction)))))
+	case ok:
+		return realNumber(math.Nextafter(realOf(n), math.Inf(direction)))
+	case direction > 0 && n == math.MaxInt64, direction < 0 && n == math.MinInt64:
+		return n
 	}
-	return realNumber(math.Nextafter(v, math.Inf(int(step))))
+	return n + int64(direction)
+}
+
+// numberEnd reads a number, without its fraction if the type has none.
+func (f *Field) numberEnd(v Value, _ bool) (int64, error) {
+	value, cut, err := mapping.AskedNumber(strings.TrimSuffix(f.row.name, "_range"), v.Kind, v.Text)
+	switch {
+	case err != nil:
+		return 0, err
+	case cut != 0:
+		return 0, exception.New(exception.IllegalArgument, "Value [%s] has a decimal part", mapping.QuoteAsked(v.Kind, v.String()))
+	case value.Kind == mapping.Real:
+		return realNumber(value.Float), nil
+	}
+	return value.Low, nil
+}
+
+// dateEnd gives what reads dates, in milliseconds.
+func (f *Field) dateEnd(a Asked, now int64) (func(Value, bool) (int64, error), error) {
+	format, err := f.dateFormat(a)
+	return func(v Value, roundUp bool) (int64, error) {
+		millis, _, err := format.ParseMath(v.String(), now, roundUp, a.Zone)
+		return millis, err
+	}, err
 }
 
 func boolean(b bool) int64 {
@@ -130,28 +205,4 @@ func boolean(b bool) int64 {
 		return 1
 	}
 	return 0
-}
-
-// dateEnds are in milliseconds.
-func (f *Field) dateEnds(a Asked, now int64) (least, greatest int64, err error) {
-	format := f.def.Format()
-	if a.Format != "" {
-		if format, err = date.ParseFormat(a.Format); err != nil {
-			return 0, 0, err
-		}
-	}
-	least, greatest = math.MinInt64, math.MaxInt64
-	if a.From != nil {
-		if least, _, err = format.ParseMath(a.From.Value.String(), now, !a.From.Include, a.Zone); err != nil {
-			return 0, 0, err
-		}
-		least += boolean(!a.From.Include)
-	}
-	if a.To != nil {
-		if greatest, _, err = format.ParseMath(a.To.Value.String(), now, a.To.Include, a.Zone); err != nil {
-			return 0, 0, err
-		}
-		greatest -= boolean(!a.To.Include)
-	}
-	return least, greatest, nil
 }

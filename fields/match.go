@@ -32,7 +32,12 @@ type Match struct {
 var none = Match{None: true}
 
 // one is the match of a term.
-func one(term []byte) Match { return Match{Terms: true, LeastTerm: term, GreatestTerm: term} }
+func one(term []byte) Match {
+	if term == nil {
+		term = []byte{}
+	}
+	return Match{Terms: true, LeastTerm: term, GreatestTerm: term}
+}
 
 // numbers is the match of a range of numbers.
 func numbers(least, greatest int64) Match {
@@ -83,7 +88,7 @@ func (f *Field) searchable() error {
 	switch {
 	case f.spec.Postings != segment.NoPostings, f.spec.Points, f.row.kind == Opaque, f.row.name == "constant_keyword", f.def == nil:
 		return nil
-	case f.row.kind == Text:
+	case f.row.kind == Text, f.row.kind == Interval:
 		return exception.New(exception.IllegalArgument, "Cannot search on field [%s] since it is not indexed.", f.path)
 	case f.spec.Column == segment.NoColumn:
 		return exception.New(exception.IllegalArgument,
@@ -104,6 +109,8 @@ func (f *Field) Exists() (name string, m Match, err error) {
 	case f.def != nil && f.under != "": // the last keys are known alone, as in the server
 		keys := f.under[len(f.def.Path())+1:]
 		return f.def.Path(), one([]byte(keys)), nil
+	case f.row.flat:
+		return f.path, Match{}, nil
 	case f.row.name == "constant_keyword", f.row.name == "_index", f.row.name == "_version":
 		return f.name, Match{All: true}, nil
 	case f.row.name == "_source":

@@ -3,6 +3,7 @@ package fields
 import (
 	"math"
 
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/mapping"
 )
 
@@ -49,23 +50,20 @@ func whole(v float64) int64 {
 	return int64(v)
 }
 
-// number is a value of a query as one of the column; fraction: it lies between two, and
-// away tells in which direction from n.
-func (f *Field) number(v Value) (n int64, fraction bool, err error) {
-	value, fraction, err := mapping.AskedNumber(f.row.name, v.Kind, v.Text)
-	switch value.Kind {
-	case mapping.Unsigned:
-		return value.Low ^ topBit, fraction, err
-	case mapping.Real:
-		return realNumber(value.Float), fraction, err
+// number is a whole number of a query as one of the column, and the fraction that was
+// cut off, with its sign.
+func (f *Field) number(v Value) (n int64, cut float64, err error) {
+	value, cut, err := mapping.AskedNumber(f.row.name, v.Kind, v.Text)
+	if f.row.name == "unsigned_long" {
+		value.Low ^= topBit
 	}
-	return value.Low, fraction, err
+	return value.Low, cut, err
 }
 
 func exactWhole(f *Field, v Value, _ int64) (Match, error) {
-	n, fraction, err := f.number(v)
+	n, cut, err := f.number(v)
 	switch {
-	case fraction:
+	case cut != 0:
 		return none, nil
 	case err != nil:
 		return none, err
@@ -77,16 +75,12 @@ func exactWhole(f *Field, v Value, _ int64) (Match, error) {
 // number inside.
 func wholesWithin(f *Field, a Asked, _ int64) (Match, error) {
 	least, greatest := int64(math.MinInt64), int64(math.MaxInt64)
-	zero := int64(0)
-	if f.row.name == "unsigned_long" {
-		zero = topBit
-	}
 	if a.From != nil {
-		n, fraction, err := f.number(a.From.Value)
+		n, cut, err := f.number(a.From.Value)
 		if err != nil {
 			return none, err
 		}
-		if least = n; fraction && positive(a.From.Value, n > zero) || !fraction && !a.From.Include {
+		if least = n; cut > 0 || cut == 0 && !a.From.Include {
 			if least == math.MaxInt64 {
 				return none, nil
 			}
@@ -94,11 +88,11 @@ func wholesWithin(f *Field, a Asked, _ int64) (Match, error) {
 		}
 	}
 	if a.To != nil {
-		n, fraction, err := f.number(a.To.Value)
+		n, cut, err := f.number(a.To.Value)
 		if err != nil {
 			return none, err
 		}
-		if greatest = n; fraction && !positive(a.To.Value, n > zero) || !fraction && !a.To.Include {
+		if greatest = n; cut < 0 || cut == 0 && !a.To.Include {
 			if greatest == math.MinInt64 {
 				return none, nil
 			}
@@ -108,43 +102,43 @@ func wholesWithin(f *Field, a Asked, _ int64) (Match, error) {
 	return numbers(least, greatest), nil
 }
 
-// positive tells the side of zero of a number with a fraction, which was cut off.
-func positive(v Value, surely bool) bool {
-	text := v.String()
-	return surely || len(text) > 0 && text[0] != '-' && text[0] != ' '
-}
-
 func exactReal(f *Field, v Value, _ int64) (Match, error) {
-	n, _, err := f.number(v)
+	value, _, err := mapping.AskedNumber(f.row.name, v.Kind, v.Text)
 	if err != nil {
 		return none, err
 	}
+	n := realNumber(value.Float)
 	return numbers(n, n), nil
 }
 
-// realsWithin: bounds are rounded to the type, and what is excluded is the next one of
-// the type.
+// realsWithin compares with the bound as a number of 64 or 32 bits, whatever the type
+// rounds to.
 func realsWithin(f *Field, a Asked, _ int64) (Match, error) {
 	least, greatest := realNumber(math.Inf(-1)), realNumber(math.Inf(1))
 	if a.From != nil {
-		n, _, err := f.number(a.From.Value)
+		n, err := f.realBound(a.From.Value)
 		if err != nil {
 			return none, err
 		}
-		if least = n; !a.From.Include {
-			least++
-		}
+		least = n + boolean(!a.From.Include)
 	}
 	if a.To != nil {
-		n, _, err := f.number(a.To.Value)
+		n, err := f.realBound(a.To.Value)
 		if err != nil {
 			return none, err
 		}
-		if greatest = n; !a.To.Include {
-			greatest--
-		}
+		greatest = n - boolean(!a.To.Include)
 	}
 	return numbers(least, greatest), nil
+}
+
+// realBound is a number of a query. Ranges of double may end at what is no number.
+func (f *Field) realBound(v Value) (int64, error) {
+	value, _, err := mapping.AskedNumber(f.row.name, v.Kind, v.Text)
+	if f.row.name == "double" && exception.Is(err, exception.IllegalArgument) {
+		err = nil
+	}
+	return realNumber(value.FloatHigh), err
 }
 
 func exactScaled(f *Field, v Value, _ int64) (Match, error) {

@@ -1,6 +1,9 @@
 package fields
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/segment"
@@ -50,27 +53,20 @@ func notSearchable(reason string) func(*Field, Value, int64) (Match, error) {
 	}
 }
 
-// seqNo reads a sequence number: texts are those of a long alone.
+// seqNo reads a sequence number: more strictly than a long.
 func seqNo(v Value) (int64, error) {
-	asked, fraction, err := mapping.AskedNumber("long", v.Kind, v.Text)
-	switch {
-	case v.Kind == token.Integer, v.Kind == token.Float:
-	case err != nil || fraction || !digits(v.Text):
-		return 0, exception.NotNumber(v.Text)
+	if v.Kind != token.Float {
+		n, err := strconv.ParseInt(v.Text, 10, 64)
+		if err != nil {
+			return 0, exception.NotNumber(v.Text)
+		}
+		return n, nil
 	}
-	if err == nil && fraction {
+	asked, cut, err := mapping.AskedNumber("long", v.Kind, v.Text)
+	if err == nil && cut != 0 {
 		err = exception.New(exception.IllegalArgument, "Value [%s] has a decimal part", v)
 	}
 	return asked.Low, err
-}
-
-func digits(text string) bool {
-	for i := range len(text) {
-		if text[i]-'0' > 9 && (i > 0 || text[i] != '-' && text[i] != '+') {
-			return false
-		}
-	}
-	return text != ""
 }
 
 func exactSeqNo(_ *Field, v Value, _ int64) (Match, error) {
@@ -82,20 +78,30 @@ func exactSeqNo(_ *Field, v Value, _ int64) (Match, error) {
 }
 
 func seqNosWithin(_ *Field, a Asked, _ int64) (Match, error) {
-	least, greatest := int64(0), int64(1<<63-1)
+	least, greatest := int64(0), int64(math.MaxInt64)
 	if a.From != nil {
 		n, err := seqNo(a.From.Value)
 		if err != nil {
 			return none, err
 		}
-		least = n + boolean(!a.From.Include)
+		if least = n; !a.From.Include {
+			if n == math.MaxInt64 {
+				return none, nil
+			}
+			least++
+		}
 	}
 	if a.To != nil {
 		n, err := seqNo(a.To.Value)
 		if err != nil {
 			return none, err
 		}
-		greatest = n - boolean(!a.To.Include)
+		if greatest = n; !a.To.Include {
+			if n == math.MinInt64 {
+				return none, nil
+			}
+			greatest--
+		}
 	}
 	return numbers(least, greatest), nil
 }

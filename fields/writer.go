@@ -161,15 +161,15 @@ func (c *column) make() (err error) {
 		return nil // nothing is kept of it, not even that it is there
 	}
 	c.spec = f.spec
-	if c.out, err = c.writer.to.Field(f.name, c.spec); err != nil {
+	if c.out, err = c.writer.to.Field(f.path, c.spec); err != nil {
 		return err
 	}
 	if f.row.flat {
 		c.flat = &flatColumns{}
-		if c.flat.values, err = c.writer.to.Field(f.name+"._value", c.spec); err != nil {
+		if c.flat.values, err = c.writer.to.Field(f.path+"._value", c.spec); err != nil {
 			return err
 		}
-		if c.flat.pairs, err = c.writer.to.Field(f.name+"._valueAndPath", c.spec); err != nil {
+		if c.flat.pairs, err = c.writer.to.Field(f.path+"._valueAndPath", c.spec); err != nil {
 			return err
 		}
 	}

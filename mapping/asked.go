@@ -29,35 +29,39 @@ func AskedText(kind json.Kind, text string) string {
 }
 
 // AskedNumber reads a scalar of a query for a numeric type: more leniently than one of a
-// document. Fraction tells that a type of whole numbers was asked for one that is none
-// (NaN counts as such); v is then what is left without the fraction, and err may be of
-// that. Errors are number_format_exception and illegal_argument_exception.
-func AskedNumber(typ string, kind json.Kind, text string) (v Value, fraction bool, err error) {
+// document. Cut is the fraction that types of whole numbers cut off, with its sign; NaN
+// of NaN and infinity. When it is not 0, err may be of what is left. FloatHigh of a real
+// number is the number of 64 or 32 bits, not rounded to 16 bits, nor refused for not being
+// finite. Errors are number_format_exception and illegal_argument_exception.
+func AskedNumber(typ string, kind json.Kind, text string) (v Value, cut float64, err error) {
 	var e *exception.Error
 	asked := AskedText(kind, text)
 	if _, whole := wholes[typ]; whole {
-		v, fraction, e = askedWhole(typ, kind, asked)
+		v, cut, e = askedWhole(typ, kind, asked)
 	} else {
 		v, e = askedReal(typ, kind, asked)
 	}
 	if e != nil {
-		return v, fraction, e
+		return v, cut, e
 	}
-	return v, fraction, nil
+	return v, cut, nil
 }
 
-func askedWhole(name string, kind json.Kind, asked string) (v Value, fraction bool, err *exception.Error) {
+func askedWhole(name string, kind json.Kind, asked string) (v Value, cut float64, err *exception.Error) {
 	real, err := parseDouble([]byte(asked), 64)
 	if err != nil {
-		return v, false, err
+		return v, 0, err
 	}
-	fraction = real != math.Trunc(real) || math.IsInf(real, 0)
+	cut = real - math.Trunc(real) // NaN when there is no such number
 	bounds := wholes[name]
 	if name == "byte" || name == "short" { // which the server reads as integers
 		bounds = wholes["integer"]
 	}
+	if n, ok := parseLong([]byte(asked)); ok && name == "unsigned_long" && kind == json.Integer && n < math.MinInt32 {
+		return Value{Kind: Unsigned, Low: n}, 0, nil // the server takes a long of Java, which has no sign here
+	}
 	if real < bounds.low || real > bounds.high {
-		return v, fraction, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", quotedBytes(kind, asked), bounds.name)
+		return v, cut, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", QuoteAsked(kind, asked), bounds.name)
 	}
 	switch {
 	case name == "long":
@@ -71,12 +75,12 @@ func askedWhole(name string, kind json.Kind, asked string) (v Value, fraction bo
 			v.Low = int64(real)
 		}
 	}
-	return v, fraction, err
+	return v, cut, err
 }
 
-// quotedBytes is a value in a message: the server prints texts, and integers of more
-// than 64 bits, as bytes.
-func quotedBytes(kind json.Kind, text string) string {
+// QuoteAsked is a scalar of a query in a message: the server prints texts, and integers
+// of more than 64 bits, as bytes.
+func QuoteAsked(kind json.Kind, text string) string {
 	if kind == json.Integer {
 		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return text
@@ -96,10 +100,14 @@ func askedReal(name string, kind json.Kind, asked string) (Value, *exception.Err
 			t.kind = json.String
 		}
 	}
-	if name != "scaled_float" {
-		return realValue(name, t, true, place{})
-	}
 	f, err := parseDouble(t.text, 64)
+	if name != "scaled_float" {
+		v, err := realValue(name, t, true, place{})
+		if v.FloatHigh = f; name != "double" {
+			v.FloatHigh = float64(float32(f))
+		}
+		return v, err
+	}
 	switch text := java.Double(f); {
 	case err != nil:
 		return Value{}, err
