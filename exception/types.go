@@ -8,6 +8,8 @@ type Type string
 // The exceptions that the store tells.
 const (
 	ActionRequestValidation Type = "action_request_validation_exception"
+	AggregationExecution    Type = "aggregation_execution_exception"
+	AggregationInit         Type = "aggregation_initialization_exception"
 	AliasesNotFound         Type = "aliases_not_found_exception"
 	ArrayIndex              Type = "array_index_out_of_bounds_exception"
 	BadParameter            Type = "bad_parameter_exception"
@@ -54,6 +56,7 @@ const (
 	StrictDynamicMapping    Type = "strict_dynamic_mapping_exception"
 	Timeout                 Type = "timeout_exception"
 	TooComplex              Type = "too_complex_to_determinize_exception"
+	TooManyBuckets          Type = "too_many_buckets_exception"
 	TooManyClauses          Type = "too_many_clauses"
 	TooManyNestedClauses    Type = "too_many_nested_clauses"
 	Translog                Type = "translog_exception"
@@ -77,6 +80,8 @@ type Row struct {
 // Types is the one table of types.
 var Types = []Row{
 	{ActionRequestValidation, 400, fault.Refused, true},
+	{AggregationExecution, 500, fault.Refused, false},
+	{AggregationInit, 500, fault.Refused, false},
 	{AliasesNotFound, 404, fault.NotFound, false},
 	{ArrayIndex, 500, fault.Refused, true},
 	{BadParameter, 400, fault.Refused, true},
@@ -123,6 +128,7 @@ var Types = []Row{
 	{StrictDynamicMapping, 400, fault.Refused, false},
 	{Timeout, 503, fault.Unavailable, false},
 	{TooComplex, 500, fault.Limit, true},
+	{TooManyBuckets, 503, fault.Limit, false},
 	{TooManyClauses, 500, fault.Limit, true},
 	{TooManyNestedClauses, 500, fault.Limit, true},
 	{Translog, 500, fault.Unavailable, false},
