@@ -101,7 +101,12 @@ func (s *local) runs(first, last int64) (found []run, err error) {
 		return nil, err
 	}
 	defer done()
-	it, err := db.NewIter(&pebble.IterOptions{
+	return s.runsIn(db, first, last)
+}
+
+// runsIn is runs of a state of Pebble.
+func (s *local) runsIn(from pebble.Reader, first, last int64) (found []run, err error) {
+	it, err := from.NewIter(&pebble.IterOptions{
 		LowerBound: appendRunKey(nil, s.id, 0), UpperBound: appendRunKey(nil, s.id, last+1)})
 	if err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ type Engine struct {
 	broke   chan error            // wakes mend
 	written atomic.Int64          // bytes since the last look at the pressure
 
+	held atomic.Int64 // bytes of segments in memory
+
 	requests atomic.Int64 // since the last rest
 	dirty    atomic.Bool  // something was written since then
 	armed    atomic.Bool  // a rest is waiting

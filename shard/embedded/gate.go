@@ -177,6 +177,13 @@ func (g *gate) close() {
 	_ = g.drain(context.Background())
 }
 
+// disown takes the shard out of its placement.
+func (g *gate) disown() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.placed.Epoch = 0
+}
+
 // now is the shard's row of the placement that was read last.
 func (g *gate) now() placement.Shard {
 	g.mu.Lock()

@@ -12,19 +12,17 @@ import (
 )
 
 // Get gives a row that belongs to the caller, tombstones included.
-func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+func (r *reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (row shard.Row, found bool, err error) {
 	if ctx.Err() != nil {
 		return shard.Row{}, false, fault.Wrap(fault.Unavailable, context.Cause(ctx))
 	}
 	if err := r.usable(); err != nil || !r.within.Contains(ref.Key) {
 		return shard.Row{}, false, err
 	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.snapshot == nil {
-		return shard.Row{}, false, r.shard.failure(r.errEnded())
-	}
-	row, found, err := r.shard.get(r.snapshot, ref, noSource)
+	err = r.read(func(from *pebble.Snapshot) (err error) {
+		row, found, err = r.shard.get(from, ref, noSource)
+		return err
+	})
 	return row, found, r.shard.failure(err)
 }
 

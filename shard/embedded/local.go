@@ -33,6 +33,8 @@ type local struct {
 	mark    mark
 	running sync.WaitGroup // what goes on without a permit; see begin
 
+	segments *segments // nil: there is no indexer
+
 	mu        sync.Mutex // guards what follows: numbers are given and batches applied under it
 	state     state
 	holds     map[string]shard.Position
@@ -56,6 +58,7 @@ func newLocal(e *Engine, id shard.ID, placements shard.Placements, settings shar
 	if s.age == 0 {
 		s.age = defaultAge
 	}
+	s.segments = newSegments(s, settings.Indexer)
 	return s
 }
 
@@ -74,7 +77,21 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.take(db, p); err != nil {
 		return err
 	}
-	return s.publish(s.view(db))
+	return s.showAll(db)
+}
+
+// showAll publishes all that there is, which is synced. The mutex is held.
+func (s *local) showAll(db *store) error {
+	v := s.view(db)
+	if x := s.segments; x != nil {
+		st, err := x.next(v, x.stack)
+		if err != nil {
+			return errors.Join(s.failure(err), v.drop())
+		}
+		x.set(st)
+		v.stack = st.retain()
+	}
+	return s.publish(v)
 }
 
 // read takes state and holds from disk. The mutex is held.
@@ -148,23 +165,33 @@ func (s *local) Reload(ctx context.Context) error {
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return fault.At(err, place(s.id))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err != nil {
-		s.gate.mu.Lock()
-		defer s.gate.mu.Unlock()
-		s.gate.placed.Epoch = 0
+		s.gate.disown()
 		return nil
 	}
+	grown, err := s.adopt(p)
+	if err != nil || !grown {
+		return err
+	}
+	_, err = s.segments.refresh(ctx)
+	return err
+}
+
+// adopt takes a placement, and shows no more than it leaves to the shard. It reports
+// whether segments are missing for what it adds.
+func (s *local) adopt(p placement.Placement) (grown bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	db, done, err := s.engine.use()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer done()
 	if err := s.take(db, p); err != nil {
-		return err
+		return false, err
 	}
-	return s.narrow()
+	err = s.narrow()
+	return s.published.within != s.state.within, err
 }
 
 // Fence waits for another one to be released, within ctx. A release that cannot
@@ -227,6 +254,9 @@ func (s *local) Close() error {
 		s.idle.Wait()
 	}
 	err := s.published.drop()
+	if s.segments != nil {
+		s.segments.set(nil)
+	}
 	s.gone = true
 	s.engine.forget(s.id)
 	return s.failure(err)

@@ -19,6 +19,9 @@ func (s *local) Refresh(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	defer done()
+	if s.segments != nil {
+		return s.segments.refresh(ctx)
+	}
 	v, err := s.newer()
 	if err != nil || v == nil {
 		return s.shown(), s.failure(err)
@@ -79,7 +82,9 @@ func (s *local) renew() error {
 		return err
 	}
 	defer done()
-	return s.publish(s.view(db))
+	v := s.view(db)
+	v.stack = s.published.stack.retain()
+	return s.publish(v)
 }
 
 func (s *local) shown() int64 {
@@ -135,13 +140,25 @@ func (s *local) count(from pebble.Reader, within routing.Range) (counted state, 
 	return counted, errors.Join(err, it.Error(), it.Close())
 }
 
-// narrow publishes again what is published, for the range that the shard owns now.
-// The mutex is held.
+// narrow publishes again what is published, for the range that the shard owns now; of a
+// shard with segments for what is left of the one that is published, since more is not in
+// them. The mutex is held.
 func (s *local) narrow() error {
-	if s.published.within == s.state.within {
+	within := s.state.within
+	if s.segments != nil {
+		left, any := within.Meet(s.published.within)
+		if !any {
+			return nil
+		}
+		within = left
+	}
+	if s.published.within == within {
 		return nil
 	}
-	v, err := s.published.over(s.state.within)
+	v, err := s.published.over(within)
+	if err == nil && s.segments != nil {
+		err = s.segments.narrow(v)
+	}
 	if err != nil {
 		return s.failure(err)
 	}

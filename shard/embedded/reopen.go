@@ -132,5 +132,5 @@ func (s *local) again(db *store) error {
 	if err := s.read(db); err != nil {
 		return err
 	}
-	return s.publish(s.view(db))
+	return s.showAll(db)
 }

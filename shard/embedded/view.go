@@ -9,7 +9,6 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
-	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -20,6 +19,7 @@ type view struct {
 	seqNo  int64
 	docs   int64
 	within routing.Range
+	stack  *stack // the segments of its documents; nil: none. Set before it is published
 
 	users int // readers, and one while it is published; guarded by the shard's mutex
 
@@ -66,7 +66,19 @@ func (v *view) drop() error {
 		return nil
 	}
 	delete(v.shard.views, v)
+	v.stack.release()
 	return v.end()
+}
+
+// read reads through the snapshot, in parts that are short: Pebble is not replaced
+// meanwhile.
+func (v *view) read(do func(*pebble.Snapshot) error) error {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.snapshot == nil {
+		return v.errEnded()
+	}
+	return do(v.snapshot.Snapshot)
 }
 
 // end lets go of Pebble. Scans that go on fail at their next step. The shard's mutex
@@ -123,9 +135,6 @@ var _ shard.Reader = (*reader)(nil)
 
 func (r *reader) SeqNo() int64 { return r.seqNo }
 func (r *reader) Docs() int64  { return r.docs }
-
-// Views are none.
-func (r *reader) Views() []segment.View { return nil }
 
 // Close may be called again.
 func (r *reader) Close() (err error) {

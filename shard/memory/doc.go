@@ -19,7 +19,8 @@
 //  2. The truth is touched with the shard's mutex held, and a group of a write (at
 //     most 1 MB) is applied under one hold of it: the mutex is the permit.
 //  3. Nodes of a tree are never changed, so readers need no lock.
-//  4. Nothing blocks while the mutex is held; placements are read outside it, and an
+//  4. The segment of a reader is made of its rows alone, when it is first asked for.
+//  5. Nothing blocks while the mutex is held; placements are read outside it, and an
 //     older one never replaces a newer.
 //
 // Absent on purpose: durability, limits of memory, and refreshes by a timer.

@@ -53,7 +53,7 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 	if settings.MinimumAge == 0 {
 		settings.MinimumAge = defaultAge
 	}
-	s := &Shard{engine: e, id: id, placements: placements, age: settings.MinimumAge, truth: held,
+	s := &Shard{engine: e, id: id, placements: placements, age: settings.MinimumAge, indexer: settings.Indexer, truth: held,
 		placed: placement.Shard{Number: id.Number}, readers: map[*Reader]bool{}, refreshed: make(chan struct{})}
 	s.idle = sync.NewCond(&s.mu)
 	s.take(placed)

@@ -18,6 +18,7 @@ type view struct {
 	docs   int64
 	rows   tree
 	within routing.Range
+	found  *segments
 }
 
 // over is the view of a shard that owns r.
@@ -25,7 +26,7 @@ func (v view) over(r routing.Range) view {
 	if v.within != r {
 		counted := truth{rows: v.rows}
 		counted.recount(r)
-		v.within, v.docs = r, counted.counts.docs
+		v.within, v.docs, v.found = r, counted.counts.docs, &segments{}
 	}
 	return v
 }
@@ -43,8 +44,8 @@ func (r *Reader) SeqNo() int64 { return r.seqNo }
 // Docs is counted at the refresh.
 func (r *Reader) Docs() int64 { return r.docs }
 
-// Views are none.
-func (r *Reader) Views() []segment.View { return nil }
+// Views are one, or none where there is no document. It is made by the first who asks.
+func (r *Reader) Views() []segment.View { return r.found.of(r.rows, r.within, r.shard.indexer) }
 
 // Get gives a row that belongs to the caller, tombstones included.
 func (r *Reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {

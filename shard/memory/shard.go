@@ -17,6 +17,7 @@ type Shard struct {
 	id         shard.ID
 	placements shard.Placements
 	age        time.Duration
+	indexer    shard.Indexer // nil: none
 
 	mu        sync.Mutex // guards what follows
 	truth     *truth
@@ -131,7 +132,7 @@ func (s *Shard) Refresh(context.Context) (int64, error) {
 // publish shows everything and wakes those who wait for it. The mutex is held, or
 // nobody has the shard yet.
 func (s *Shard) publish() {
-	s.published = view{seqNo: s.truth.last(), rows: s.truth.rows, within: s.placed.Range, docs: s.truth.counts.docs}
+	s.published = view{seqNo: s.truth.last(), rows: s.truth.rows, within: s.placed.Range, docs: s.truth.counts.docs, found: &segments{}}
 	close(s.refreshed)
 	s.refreshed = make(chan struct{})
 }

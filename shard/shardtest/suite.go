@@ -33,6 +33,7 @@ func Run(t *testing.T, c Case) {
 		{"epoch", epochs},
 		{"fence", fences},
 		{"refresh", refreshes},
+		{"view", views},
 		{"scan", scans},
 		{"change", changes},
 		{"hold", holds},

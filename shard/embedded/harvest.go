@@ -1,0 +1,185 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// indexing is a builder with what puts rows into it.
+type indexing struct {
+	builder *segment.Builder
+	put     func(shard.Row) error
+}
+
+// harvest makes segments of rows of one view.
+type harvest struct {
+	*segments
+	*indexing
+	view    *view
+	held    numbers // by the segment in the making
+	docs    int     // in it, children not counted
+	entries []*entry
+	poor    int   // rows that could not be indexed wholly
+	why     error // the first of them could not
+}
+
+func (x *segments) harvest(v *view) *harvest {
+	h := &harvest{segments: x, view: v, indexing: x.spare.Swap(nil)}
+	if h.indexing == nil {
+		b := segment.NewBuilder()
+		h.indexing = &indexing{b, x.indexer.Into(b)}
+	}
+	return h
+}
+
+// add puts a row, of which nothing is kept.
+func (h *harvest) add(row shard.Row) error {
+	if err := h.put(row); err != nil {
+		if h.poor++; h.why == nil {
+			h.why = err
+		}
+	}
+	if h.docs == 0 {
+		h.held = numbers{row.SeqNo, row.SeqNo}
+	}
+	h.held.first, h.held.last = min(h.held.first, row.SeqNo), max(h.held.last, row.SeqNo)
+	h.docs++
+	if int64(h.builder.Bytes()) < h.shard.engine.options.builder() {
+		return nil
+	}
+	return h.cut()
+}
+
+// cut ends a segment.
+func (h *harvest) cut() error {
+	if h.docs == 0 {
+		return nil
+	}
+	h.docs = 0
+	data, err := h.builder.Build()
+	if err != nil {
+		return err
+	}
+	f, err := h.shard.engine.inMemory(data)
+	if err != nil {
+		return err
+	}
+	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs()})
+	return nil
+}
+
+// finish gives the entries of all that was added.
+func (h *harvest) finish() ([]*entry, error) {
+	if err := h.cut(); err != nil {
+		return nil, err
+	}
+	if h.why != nil {
+		h.shard.engine.options.Logger.Warn("store: documents cannot be found by all of their fields",
+			"shard", place(h.shard.id), "documents", h.poor, "cause", h.why)
+	}
+	h.spare.Store(h.indexing) // it is empty
+	return h.entries, nil
+}
+
+// drop lets go of what was made, after a failure. The builder may hold something, and
+// is not used again.
+func (h *harvest) drop() {
+	for _, e := range h.entries {
+		e.release()
+	}
+}
+
+const (
+	fetchRows  = 512     // are read at once
+	fetchBytes = 4 << 20 // of sources, at most; what comes behind is read one by one
+)
+
+// fetched is a row as a change left it.
+type fetched struct {
+	shard.Row
+	there bool // else it was deleted, or written again
+	late  bool // it is to be read again, with its source
+}
+
+// changed adds the documents that changes have left, in their order.
+func (h *harvest) changed(changes []shard.Change) error {
+	rows := make([]fetched, len(changes))
+	if err := h.view.read(func(from *pebble.Snapshot) error { return h.fetch(from, changes, rows) }); err != nil {
+		return err
+	}
+	for i := range rows {
+		row := &rows[i]
+		if row.late {
+			err := h.view.read(func(from *pebble.Snapshot) (err error) {
+				row.Row, row.there, err = h.shard.get(from, row.Ref, false)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !row.there {
+			continue
+		}
+		if err := h.add(row.Row); err != nil {
+			return err
+		}
+		row.Row = shard.Row{}
+	}
+	return nil
+}
+
+// fetch reads rows in the order of their keys: neighbours lie in one file.
+func (h *harvest) fetch(from *pebble.Snapshot, changes []shard.Change, rows []fetched) error {
+	order := make([]int, len(changes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(changes[a].Key, changes[b].Key), cmp.Compare(changes[a].ID, changes[b].ID))
+	})
+	it, err := h.shard.rows(from, false)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	var sources []byte
+	for _, i := range order {
+		late := len(sources) > fetchBytes
+		row, found, err := h.shard.find(it, changes[i].Ref, late)
+		if err != nil {
+			return err
+		}
+		if !found || row.SeqNo != changes[i].SeqNo || row.Deleted {
+			continue
+		}
+		at := len(sources)
+		sources = append(sources, row.Source...)
+		row.Source = sources[at:len(sources):len(sources)]
+		rows[i] = fetched{Row: row, there: true, late: late}
+	}
+	return nil
+}
+
+// scanned adds the documents of a range whose sequence numbers are among some, and that
+// the edit does not show.
+func (h *harvest) scanned(part routing.Range, among []numbers, ed *edit) error {
+	wanted := func(row *shard.Row) bool {
+		return slices.ContainsFunc(among, func(n numbers) bool { return n.contains(row.SeqNo) }) && !ed.shows(row.Ref, row.SeqNo)
+	}
+	var failed error
+	err := (&reader{view: h.view}).scan(context.Background(), shard.Select{Range: part}, func(row shard.Row) bool {
+		if wanted(&row) {
+			failed = h.add(row)
+		}
+		return failed == nil
+	})
+	return cmp.Or(failed, err)
+}

@@ -1,0 +1,247 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// segments keeps the documents of a shard findable. Its stack is made from the last
+// one, beside the shard's mutex, by whose turn it is; it counts when the last one is still
+// the last.
+type segments struct {
+	shard   *local
+	indexer shard.Indexer
+	turn    chan struct{} // holds something while it is somebody's
+	spare   atomic.Pointer[indexing]
+	pending atomic.Int64 // bytes that were written and are not in the stack
+
+	stack *stack // at least as new as the published view's; guarded by the shard's mutex
+}
+
+func newSegments(s *local, indexer shard.Indexer) *segments {
+	if indexer == nil {
+		return nil
+	}
+	return &segments{shard: s, indexer: indexer, turn: make(chan struct{}, 1)}
+}
+
+// take waits for the turn.
+func (x *segments) take(ctx context.Context) error {
+	select {
+	case x.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
+}
+
+func (x *segments) give() { <-x.turn }
+
+// set makes a stack the newest. The shard's mutex is held.
+func (x *segments) set(st *stack) {
+	x.stack.release()
+	x.stack = st
+}
+
+// next is the stack of a view: what the base holds, without what was written since, and
+// segments of that. Without a base all is read. It reads through the view alone.
+//
+// When it meets damage it begins again without what is damaged, whose documents are made
+// findable again from the truth.
+func (x *segments) next(v *view, base *stack) (*stack, error) {
+	var lost []numbers
+	for {
+		ed, st, err := x.attempt(v, base, lost)
+		if err != nil || ed == nil {
+			return st, err
+		}
+		base, lost = ed.rest(lost)
+	}
+}
+
+// attempt is next without what was lost, as far as nothing more turns out to be: then it
+// gives the edit, and no stack.
+func (x *segments) attempt(v *view, base *stack, lost []numbers) (*edit, *stack, error) {
+	parts := []routing.Range{v.within}
+	if base != nil {
+		parts = without(v.within, base.covers)
+	} else {
+		base = &stack{indexed: v.seqNo, covers: v.within}
+	}
+	ed, h := newEdit(base), x.harvest(v)
+	err := x.fill(ed, h, parts, lost)
+	hurt := false
+	for i := range ed.entries {
+		if cause := ed.entries[i].lost; cause != nil {
+			hurt = true
+			x.shard.engine.options.Logger.Error("store: a damaged segment is made again", "shard", place(x.shard.id), "cause", cause)
+		}
+	}
+	if err != nil || hurt {
+		h.drop()
+		return ed, nil, err
+	}
+	more, err := h.finish()
+	if err != nil {
+		h.drop()
+		return nil, nil, err
+	}
+	return nil, ed.finish(v.seqNo, v.within, more), nil
+}
+
+// fill hides and adds what makes the stack of the harvest's view. The parts are not in
+// the base, nor is what was lost.
+func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range, lost []numbers) error {
+	v := h.view
+	if !covers(v.within, ed.base.covers) {
+		ed.narrow(v.within)
+	}
+	kept, any := v.within.Meet(ed.base.covers)
+	var batch []shard.Change
+	err := x.shard.since(v, ed.base.indexed, func(c shard.Change) (err error) {
+		if c.Previous >= 0 {
+			ed.hide(c.Ref, c.Previous)
+		}
+		if c.Op == shard.Put && any && kept.Contains(c.Key) {
+			batch = append(batch, c)
+		}
+		if len(batch) == fetchRows {
+			err = h.changed(batch)
+			batch = batch[:0]
+		}
+		return err
+	})
+	if err == nil {
+		err = h.changed(batch)
+	}
+	for _, part := range parts {
+		if err == nil {
+			err = h.scanned(part, []numbers{allNumbers}, ed)
+		}
+	}
+	if err == nil && any && len(lost) > 0 {
+		err = h.scanned(kept, lost, ed)
+	}
+	return err
+}
+
+// since gives the changes of a view behind a sequence number.
+func (s *local) since(v *view, after int64, yield func(shard.Change) error) error {
+	for next := after + 1; next <= v.seqNo; {
+		var runs []run
+		err := v.read(func(from *pebble.Snapshot) (err error) {
+			runs, err = s.runsIn(from, next, v.seqNo)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i := range runs {
+			var failed error
+			_, err := runs[i].yield(&next, v.seqNo, func(c shard.Change) bool {
+				failed = yield(c)
+				return failed == nil
+			})
+			if err = errors.Join(err, failed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// refresh publishes all that is applied once it is synced.
+func (x *segments) refresh(ctx context.Context) (int64, error) {
+	if err := x.take(ctx); err != nil {
+		return x.shard.shown(), x.shard.failure(err)
+	}
+	defer x.give()
+	for {
+		v, base, err := x.newer(false)
+		if err != nil || v == nil {
+			return x.shard.shown(), x.shard.failure(err)
+		}
+		if seqNo, done, err := x.advance(ctx, v, base, true); done || err != nil {
+			return seqNo, x.shard.failure(err)
+		}
+	}
+}
+
+// newer is a view that shows more than what is published, or than what is in the stack
+// when it is not for publishing; nil when there is nothing more.
+func (x *segments) newer(early bool) (*view, *stack, error) {
+	s := x.shard
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seqNo, within := s.published.seqNo, s.published.within
+	if early {
+		seqNo, within = x.stack.indexed, x.stack.covers
+	}
+	if seqNo == s.state.last && within == s.state.within {
+		return nil, nil, nil
+	}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	x.pending.Store(0)
+	return s.view(db), x.stack, nil
+}
+
+// advance makes a view's stack, waits until what it shows is synced, and makes it the
+// shard's, and the view the one that readers get. It is not done when somebody else has
+// changed the stack meanwhile. It takes over the view. The turn is held.
+func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bool) (seqNo int64, done bool, err error) {
+	s := x.shard
+	var st *stack
+	if err = s.mark.await(ctx, v.seqNo); err == nil {
+		st, err = x.next(v, base)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	over := x.stack != base || v.within != s.state.within || v.snapshot == nil
+	if err != nil || over {
+		st.release()
+		dropped := v.drop()
+		if over && ctx.Err() == nil { // what went wrong went wrong with what is gone
+			err = nil
+		}
+		return s.published.seqNo, false, errors.Join(err, dropped)
+	}
+	x.set(st)
+	if !publish {
+		return v.seqNo, true, v.drop()
+	}
+	v.stack = st.retain()
+	s.ops.refresh.Add(1)
+	return v.seqNo, true, s.publish(v)
+}
+
+// narrow gives the view of a smaller range, which is to be published in the place of the
+// one that is, its stack. The shard's mutex is held.
+func (x *segments) narrow(v *view) error {
+	st, err := x.next(v, x.shard.published.stack)
+	if err != nil {
+		return errors.Join(err, v.drop())
+	}
+	v.stack = st
+	x.set(st.retain()) // what was newer is made again
+	return nil
+}
+
+// Views are those of the stack that was published with the reader's rows.
+func (r *reader) Views() []segment.View {
+	if r.stack == nil {
+		return nil
+	}
+	return r.stack.views
+}

@@ -1,0 +1,64 @@
+package embedded
+
+import (
+	"sync/atomic"
+
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
+)
+
+// stack is the entries of a shard as of one sequence number: each document of a range
+// is shown by exactly one. It is never changed.
+type stack struct {
+	indexed int64         // what was written up to it is found
+	covers  routing.Range // in which
+	entries []*entry
+	views   []segment.View
+	users   atomic.Int64
+}
+
+// newStack takes over one use of the file of each entry. It has one user.
+func newStack(indexed int64, covers routing.Range, entries []*entry) *stack {
+	s := &stack{indexed: indexed, covers: covers, entries: entries}
+	for _, e := range entries {
+		s.views = append(s.views, segment.View{Segment: e.Segment, Hidden: e.hidden})
+	}
+	s.users.Store(1)
+	return s
+}
+
+// retain adds a user. Nil has none.
+func (s *stack) retain() *stack {
+	if s != nil {
+		s.users.Add(1)
+	}
+	return s
+}
+
+// release ends one use; with the last one it lets go of the files.
+func (s *stack) release() {
+	if s == nil || s.users.Add(-1) > 0 {
+		return
+	}
+	for _, e := range s.entries {
+		e.release()
+	}
+}
+
+// covers reports whether r is within outer.
+func covers(outer, r routing.Range) bool { return outer.From <= r.From && r.To <= outer.To }
+
+// without are the parts of a range that are not in another.
+func without(r, other routing.Range) (parts []routing.Range) {
+	meet, any := r.Meet(other)
+	if !any {
+		return []routing.Range{r}
+	}
+	if r.From < meet.From {
+		parts = append(parts, routing.Range{From: r.From, To: meet.From - 1})
+	}
+	if meet.To < r.To {
+		parts = append(parts, routing.Range{From: meet.To + 1, To: r.To})
+	}
+	return parts
+}
