@@ -19,7 +19,7 @@ const (
 	Date                 // numbers: milliseconds; date_nanos: nanoseconds
 	GeoPoint             // numbers: latitude and longitude in 32 bits each, see Point
 	Interval             // terms: both ends, 8 or 16 bytes each: the ranges
-	Opaque               // only whether it exists: binary
+	Opaque               // whether it exists, and its bytes in the column: binary
 )
 
 // row is what is known of a type.
@@ -70,7 +70,7 @@ func init() {
 		{name: "date_range", kind: Interval, spec: termSpec, put: putWholes, exact: exactInterval, within: intervals},
 		{name: "ip_range", kind: Interval, spec: termSpec, put: putAddresses, exact: exactInterval, within: intervals},
 
-		{name: "binary", kind: Opaque, spec: nothingSpec, put: putNothing, exact: noExactBinary, within: noneWithin},
+		{name: "binary", kind: Opaque, spec: termSpec, put: putKeyword, exact: noExactBinary, within: noneWithin},
 	} {
 		rows[r.name] = &r
 	}

@@ -63,14 +63,33 @@ func TestLiveAnswers(t *testing.T) {
 			texts[i] = text
 		}
 	}
-	if *update {
-		if err := os.WriteFile("testdata/queries.jsonl", []byte(strings.Join(texts, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
+	write(t, "testdata/queries.jsonl", texts)
+	texts, fields := readShown(t)
+	for i, l := range fields {
+		if l.Field == "" {
+			continue
 		}
+		l.showLive(t, do)
+		text := encodeLine(t, l)
+		if was := encodeLine(t, fields[i]); was != text && !*update {
+			t.Errorf("%d: %s\n now %s", i+1, was, text)
+		}
+		texts[i] = text
+	}
+	write(t, "testdata/shown.jsonl", texts)
+}
+
+// write writes a file anew, if that is asked for.
+func write(t *testing.T, name string, lines []string) {
+	if !*update {
+		return
+	}
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func encodeLine(t *testing.T, l line) string {
+func encodeLine(t *testing.T, l any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -120,5 +139,40 @@ func (l *line) answer(t *testing.T, said []byte) {
 	l.Error = &e.told
 	if e.Cause != nil && e.Reason == fmt.Sprintf("failed to create query: %s", e.Cause.Reason) {
 		l.Error = e.Cause
+	}
+}
+
+// showLive asks what a server shows of a field.
+func (l *shown) showLive(t *testing.T, do func(method, path string, body any) []byte) {
+	l.Values, l.Error = nil, nil
+	field := map[string]any{"field": l.Field}
+	if l.Format != "" {
+		field["format"] = l.Format
+	}
+	said := do("POST", "/_search", map[string]any{"size": 100, "_source": false, "docvalue_fields": []any{field}})
+	var e line
+	e.answer(t, said)
+	if e.Error != nil {
+		l.Error = e.Error
+		return
+	}
+	var a struct {
+		Hits struct {
+			Hits []struct {
+				ID     string                     `json:"_id"`
+				Fields map[string]json.RawMessage `json:"fields"`
+			}
+		}
+	}
+	if err := json.Unmarshal(said, &a); err != nil {
+		t.Fatalf("%s: %v", said, err)
+	}
+	for _, h := range a.Hits.Hits {
+		if v, ok := h.Fields[l.Field]; ok {
+			if l.Values == nil {
+				l.Values = map[string]json.RawMessage{}
+			}
+			l.Values[h.ID] = v
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"encoding/base64"
 	"math"
 	"net/netip"
 	"strconv"
@@ -9,8 +10,33 @@ import (
 	"github.com/reshelve/reshelve/date"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/java"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/token"
 )
+
+// Readable refuses fields without a column, in the words of the server: what sorting,
+// aggregations and docvalue_fields ask for. _id has none in a mapping's sense, but can be
+// read: a segment keeps the ids.
+func (f *Field) Readable() error {
+	refuse := func(format string, args ...any) error { return exception.New(exception.IllegalArgument, format, args...) }
+	switch {
+	case f.path == "_id", f.path == "_index":
+		return nil
+	case f.def == nil && f.spec.Column == segment.NoColumn:
+		return refuse("Fielddata is not supported on field [%s] of type [%s]", f.path, f.row.name)
+	case f.row.flat && f.under == "":
+		return refuse("Field [%s] of type [%s] does not support doc_value in root field", f.path, f.row.name)
+	case f.row.flat, f.row.kind == Interval, f.row.name == "constant_keyword":
+		return refuse("sorting, counting and doc values are not supported for [%s] of type [%s]", f.path, f.row.name)
+	case f.spec.Column != segment.NoColumn:
+		return nil
+	case f.row.kind == Text:
+		return refuse("Text fields are not optimised for operations that require per-document field data like aggregations and sorting, "+
+			"so these operations are disabled by default. Please use a keyword field instead. Alternatively, set fielddata=true on [%s] "+
+			"in order to load field data by uninverting the inverted index. Note that this can use significant memory.", f.path)
+	}
+	return refuse("Can't load fielddata on [%s] because fielddata is unsupported on fields of type [%s]. Use doc values instead.", f.path, f.row.name)
+}
 
 // Printer writes numbers of a field's column as JSON. Immutable, safe for concurrent
 // use.
@@ -38,6 +64,9 @@ func (f *Field) Printer(format string, zone *time.Location) (*Printer, error) {
 		}
 		return p, err
 	case Integer, Real:
+		if f.def == nil && format != "" {
+			return nil, f.noFormat()
+		}
 		if zone != nil && zone != time.UTC {
 			return nil, f.noZone()
 		}
@@ -49,13 +78,17 @@ func (f *Field) Printer(format string, zone *time.Location) (*Printer, error) {
 		}
 		return p, nil
 	}
-	if format != "" {
-		return nil, exception.New(exception.IllegalArgument, "Field [%s] of type [%s] does not support custom formats", f.path, f.row.name)
+	if format != "" && f.row.kind != Opaque {
+		return nil, f.noFormat()
 	}
 	if zone != nil && zone != time.UTC && f.row.kind != GeoPoint {
 		return nil, f.noZone()
 	}
 	return p, nil
+}
+
+func (f *Field) noFormat() error {
+	return exception.New(exception.IllegalArgument, "Field [%s] of type [%s] does not support custom formats", f.path, f.row.name)
 }
 
 func (f *Field) noZone() error {
@@ -74,8 +107,8 @@ func (p *Printer) Append(dst []byte, n int64) []byte {
 		dst = append(dst, '"')
 		dst = p.dates.AppendFormat(dst, millis, nanos, p.zone)
 		return append(dst, '"')
-	case p.plain != nil:
-		if f.row.kind == Integer && f.row.name != "scaled_float" && f.row.name != "unsigned_long" {
+	case p.plain != nil && f.row.name != "unsigned_long": // whose format the server leaves unused
+		if f.row.kind == Integer && f.row.name != "scaled_float" {
 			return token.AppendString(dst, p.plain.AppendLong(nil, n))
 		}
 		return token.AppendString(dst, p.plain.AppendDouble(nil, f.Float(n)))
@@ -129,6 +162,9 @@ func (f *Field) AppendTerm(dst, term []byte) []byte {
 		return token.AppendString(dst, addressText(term))
 	case Truth:
 		return strconv.AppendBool(dst, len(term) == 1 && term[0] == 'T')
+	case Opaque:
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), term)
+		return append(dst, '"')
 	}
 	return token.AppendString(dst, term)
 }

@@ -18,6 +18,8 @@ type Writer struct {
 	texts   []*column                  // fields with lengths and positions of the current doc
 	tokens  []analysis.Token
 	held    held
+	value   mapping.Value
+	stale   bool     // a field is written as an older schema has it
 	passed  []string // paths of fields of which a value was passed over
 
 	routing, seqNo, ignored *segment.FieldBuilder
@@ -30,7 +32,7 @@ type column struct {
 	field  *Field
 	put    func(c *column, v *mapping.Value)
 	out    *segment.FieldBuilder
-	spec   segment.Spec // of out: that of the first schema
+	spec   segment.Spec // of out
 	flat   *flatColumns
 	around string // path of the nested field whose objects have the field
 
@@ -64,8 +66,8 @@ func (w *Writer) Add(s *Schema, id segment.Identity, routing string, source []by
 	if err := w.own(); err != nil {
 		return err
 	}
-	if w.schema != s {
-		w.schema = s
+	if w.schema != s || w.stale && w.to.Docs() == 0 {
+		w.schema, w.stale = s, false
 		clear(w.reached)
 	}
 	w.err, w.passed = nil, w.passed[:0]
@@ -115,12 +117,13 @@ func (w *Writer) own() (err error) {
 // Value is for mapping.Document.
 func (w *Writer) Value(f *mapping.Field, v mapping.Value) {
 	c := w.column(f)
+	w.value = v // in memory that is there
 	switch {
 	case c.put == nil:
 	case w.held.on:
-		w.held.value(c, &v)
+		w.held.value(c, &w.value)
 	default:
-		c.put(c, &v)
+		c.put(c, &w.value)
 	}
 }
 
@@ -145,10 +148,16 @@ func (w *Writer) column(f *mapping.Field) *column {
 		return c // of a mapping that is not the schema's: not written
 	}
 	c.field, c.around = field, w.schema.NestedAround(field.path)
-	if c.out == nil {
+	switch {
+	case c.out == nil:
 		if err := c.make(); err != nil {
-			w.err = err
-			c.out = nil
+			c.out, c.put, w.err = nil, nil, err
+		}
+	case c.spec != field.spec: // changed by an update; in one segment the first counts
+		if _, err := w.to.Field(field.path, field.spec); err == nil {
+			c.spec = field.spec
+		} else {
+			w.stale = true
 		}
 	}
 	return c
@@ -157,7 +166,7 @@ func (w *Writer) column(f *mapping.Field) *column {
 // make makes the fields of the builder.
 func (c *column) make() (err error) {
 	f := c.field
-	if f.spec == (segment.Spec{}) && !f.def.On("store") && f.row.kind != Opaque {
+	if f.spec == (segment.Spec{}) && !f.def.On("store") {
 		return nil // nothing is kept of it, not even that it is there
 	}
 	c.spec = f.spec
