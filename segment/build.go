@@ -111,31 +111,31 @@ func (f *FieldBuilder) build(a *assembler) {
 
 // postings puts those of a term into the list. Buf is memory to use, and is given back.
 func (f *FieldBuilder) postings(s *termState, list *listWriter, buf []byte) []byte {
-	a := &f.b.arena
-	if f.spec.Postings >= Positions {
-		buf = a.appendTo(buf[:0], s.where)
-		list.place(buf)
-	}
-	buf = a.appendTo(buf[:0], s.chain)
-	doc := Doc(math.MaxUint32)
+	buf = f.b.arena.appendTo(buf[:0], s.chain)
+	places := f.spec.Postings >= Positions
+	doc, often := Doc(math.MaxUint32), uint32(0)
 	for i := 0; i < len(buf); {
-		var v, often uint64
-		v, i = varint(buf, i)
-		often = 1
-		if f.spec.Postings >= Frequencies {
-			if v&1 == 0 {
-				often, i = varint(buf, i)
-				often += 2
-			}
-			v >>= 1
+		v := uint64(buf[i])
+		if i++; v >= 0x80 {
+			v, i = varint(buf, i-1)
 		}
-		doc += Doc(v) + 1
-		list.add(doc, uint32(often))
+		if v&1 == 0 {
+			often++
+			if places {
+				list.place(v >> 1)
+			}
+			continue
+		}
+		if often > 0 {
+			list.add(doc, often)
+		}
+		doc, often = doc+Doc(v>>1), 1
+		if places {
+			v, i = varint(buf, i)
+			list.place(v)
+		}
 	}
-	if f.spec.Postings < Frequencies {
-		s.often = 1
-	}
-	list.add(s.doc, s.often)
+	list.add(doc, often)
 	return buf
 }
 

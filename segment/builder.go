@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"math"
+
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -65,7 +67,7 @@ func (b *Builder) EndChild(path string) {
 // EndRoot completes a document, with the children since the last one. The id is indexed
 // as the term of the field "_id".
 func (b *Builder) EndRoot(id Identity) {
-	b.ids.text(id.ID)
+	b.ids.Term([]byte(id.ID))
 	setBit(&b.roots, b.doc)
 	b.next()
 	for ; b.first < b.doc; b.first++ {
@@ -94,7 +96,7 @@ func (b *Builder) Abandon() {
 	if !b.wrote {
 		return
 	}
-	b.ids.text("") // a document has an id
+	b.ids.Term(nil) // a document has an id
 	setBit(&b.roots, b.doc)
 	b.next()
 	for ; b.first < b.doc; b.first++ {
@@ -164,46 +166,68 @@ func (f *FieldBuilder) touch() {
 }
 
 // Term puts a term without place: once for each occurrence. With a column of ordinals
-// it is a value of the doc.
+// it is a value of the doc. In a field with positions it is where the term was before, or
+// at 0.
 func (f *FieldBuilder) Term(term []byte) {
-	if s := f.occur(term); s != nil && f.spec.Postings >= Positions {
-		f.b.arena.put(&s.where, 0)
+	s, first := f.occur(term)
+	switch {
+	case s == nil || f.spec.Postings == NoPostings:
+	case first:
+		f.first(s, 0)
+	case f.spec.Postings >= Frequencies:
+		f.b.arena.varint(&s.chain, 0)
 	}
 }
 
-func (f *FieldBuilder) text(term string) { f.Term([]byte(term)) }
-
 // Token puts a term at a position. Positions of a doc do not fall.
 func (f *FieldBuilder) Token(term []byte, position uint32) {
-	if s := f.occur(term); s != nil && f.spec.Postings >= Positions {
-		f.b.arena.varint(&s.where, uint64(position-s.place))
+	s, first := f.occur(term)
+	switch {
+	case s == nil || f.spec.Postings == NoPostings:
+	case first:
+		f.first(s, position)
+	case f.spec.Postings == Frequencies:
+		f.b.arena.varint(&s.chain, 0)
+	case f.spec.Postings >= Positions:
+		f.b.arena.varint(&s.chain, uint64(position-s.place)<<1)
 		s.place = position
 	}
 }
 
-// occur notes that the doc has a term; nil when the field has none.
-func (f *FieldBuilder) occur(term []byte) *termState {
+// A chain holds the docs of a term: for each delta × 2 + 1 (delta of the first is doc + 1),
+// then its position when the field has positions; then, where frequencies are kept, for
+// each further occurrence in the doc delta × 2 of the position, or 0.
+
+// first begins a doc of a term. It was not the current one.
+func (f *FieldBuilder) first(s *termState, position uint32) {
+	a := &f.b.arena
+	a.varint(&s.chain, uint64(f.b.doc-s.doc)<<1|1)
+	if f.spec.Postings >= Positions {
+		a.varint(&s.chain, uint64(position))
+		s.place = position
+	}
+	s.doc = f.b.doc
+}
+
+// occur notes that the doc has a term, and reports whether for the first time; nil when
+// the field has none.
+func (f *FieldBuilder) occur(term []byte) (s *termState, first bool) {
 	f.touch()
 	if f.spec.Postings == NoPostings && f.spec.Column != Ordinals {
-		return nil
-	}
-	if len(term) > maxTerm {
-		f.b.fail(fault.New(fault.Bug, "a term of the field %q has %d bytes", f.name, len(term)))
-		return nil
+		return nil, false
 	}
 	b := f.b
+	if len(term) > maxTerm || len(f.terms.text) > math.MaxUint32-maxTerm {
+		b.fail(fault.New(fault.Bug, "a term of the field %q has %d bytes, all of them %d", f.name, len(term), len(f.terms.text)))
+		return nil, false
+	}
 	n, isNew := f.terms.find(term)
 	if isNew {
-		b.size += len(term) + 96
+		b.size += len(term) + 88
 	}
-	s := &f.terms.states[n]
-	if s.docs > 0 && s.doc == b.doc {
-		s.often++
-		return s
+	if s = &f.terms.states[n]; s.doc == b.doc {
+		return s, false
 	}
-	f.commit(s)
-	s.docs++
-	s.doc, s.often, s.place = b.doc, 1, 0
 	if f.termDoc != b.doc+1 {
 		f.termDoc = b.doc + 1
 		f.termDocs++
@@ -211,26 +235,11 @@ func (f *FieldBuilder) occur(term []byte) *termState {
 	if f.spec.Column == Ordinals {
 		f.ordinals, f.ordDocs = append(f.ordinals, n), append(f.ordDocs, b.doc)
 		b.size += 8
+		if f.spec.Postings == NoPostings {
+			s.doc = b.doc
+		}
 	}
-	return s
-}
-
-// commit puts the last doc of a term into its chain.
-func (f *FieldBuilder) commit(s *termState) {
-	if s.docs == 0 || f.spec.Postings == NoPostings {
-		return
-	}
-	v, a := uint64(s.doc-s.base-1), &f.b.arena
-	s.base = s.doc
-	switch {
-	case f.spec.Postings < Frequencies:
-		a.varint(&s.chain, v)
-	case s.often == 1:
-		a.varint(&s.chain, v<<1|1)
-	default:
-		a.varint(&s.chain, v<<1)
-		a.varint(&s.chain, uint64(s.often-2))
-	}
+	return s, true
 }
 
 // Length says how many positions count for the length of the doc. The last call counts.

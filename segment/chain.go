@@ -9,7 +9,7 @@ const (
 // arena holds chains: sequences of bytes that grow side by side. A chain is made of chunks,
 // each of which ends with the place of the next one.
 type arena struct {
-	pages [][]byte
+	pages []*[chainPage]byte
 	used  int // of the last page
 	last  int // the number of the last page; those behind it are to be used again
 }
@@ -25,12 +25,12 @@ func (a *arena) reset() { a.used, a.last = 0, 0 }
 // chunk takes n bytes, and gives where they are.
 func (a *arena) chunk(n int) uint32 {
 	if len(a.pages) == 0 {
-		a.pages = append(a.pages, make([]byte, chainPage))
+		a.pages = append(a.pages, new([chainPage]byte))
 	}
 	if a.used+n > chainPage {
 		a.last, a.used = a.last+1, 0
 		if a.last == len(a.pages) {
-			a.pages = append(a.pages, make([]byte, chainPage))
+			a.pages = append(a.pages, new([chainPage]byte))
 		}
 	}
 	at := uint32(a.last*chainPage + a.used)
@@ -41,22 +41,19 @@ func (a *arena) chunk(n int) uint32 {
 // bytes is how much is taken.
 func (a *arena) bytes() int { return a.last*chainPage + a.used }
 
-// put appends a byte to a chain.
-func (a *arena) put(c *chain, b byte) {
-	if c.at == c.end {
-		a.grow(c)
-	}
-	a.pages[c.at/chainPage][c.at%chainPage] = b
-	c.at++
-}
-
 // varint appends a number to a chain.
 func (a *arena) varint(c *chain, v uint64) {
-	for v >= 0x80 {
-		a.put(c, byte(v)|0x80)
+	for c.at == c.end || v >= 0x80 {
+		if c.at == c.end {
+			a.grow(c)
+			continue
+		}
+		a.pages[c.at/chainPage][c.at%chainPage] = byte(v) | 0x80
+		c.at++
 		v >>= 7
 	}
-	a.put(c, byte(v))
+	a.pages[c.at/chainPage][c.at%chainPage] = byte(v)
+	c.at++
 }
 
 // grow puts another chunk behind the last one. The size of a chunk follows from how many

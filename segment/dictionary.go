@@ -224,15 +224,19 @@ func (t *Terms) open(block uint64) {
 	}
 	t.of, t.i = block, 0
 	t.r = t.dict.block(block)
-	t.term = t.term[:0]
-	t.step()
+	shared, rest := t.r.next()
+	if shared != 0 || block > 0 && len(t.term) > 0 && bytes.Compare(t.term, rest) >= 0 {
+		panic(damaged("terms are not in order"))
+	}
+	t.term = append(t.term[:0], rest...)
+	t.entry = t.dict.entry(&t.r, t.r.first)
 }
 
-// step reads a term.
+// step reads a term that is not the first of its block.
 func (t *Terms) step() {
 	shared, rest := t.r.next()
-	if shared > len(t.term) {
-		panic(damaged("a term shares more than there is"))
+	if shared > len(t.term) || len(rest) == 0 || shared < len(t.term) && t.term[shared] >= rest[0] {
+		panic(damaged("terms are not in order"))
 	}
 	t.term = append(t.term[:shared], rest...)
 	t.entry = t.dict.entry(&t.r, t.r.first+uint32(t.i))

@@ -91,7 +91,7 @@ func (d *docSet) bits() *Bits {
 func (d *docSet) load() *Bits {
 	switch d.kind {
 	case setBits:
-		b := &Bits{words: words(d.src.bytes(d.at, 8*wordsOf(d.docs))), n: int(d.docs)}
+		b := &Bits{words: wordsOfBytes(d.src.bytes(d.at, 8*wordsOf(d.docs))), n: int(d.docs)}
 		if over := d.docs & 63; over != 0 && b.words[len(b.words)-1]>>over != 0 {
 			panic(damaged("a set has docs behind the last"))
 		}
@@ -113,9 +113,9 @@ func (d *docSet) load() *Bits {
 // littleEndian is whether words of the file are words of this machine.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// words are the words of b, whose length is a multiple of 8: b itself where it lies as this
+// wordsOfBytes are the words of b, whose length is a multiple of 8: b itself where it lies as this
 // machine's words do.
-func words(b []byte) []uint64 {
+func wordsOfBytes(b []byte) []uint64 {
 	if len(b) == 0 {
 		return nil
 	}

@@ -53,8 +53,17 @@ func (w *listWriter) add(doc Doc, frequency uint32) {
 	w.n++
 }
 
-// place puts encoded positions.
-func (w *listWriter) place(b []byte) { w.places = append(w.places, b...) }
+// place puts a position, as the difference to the one before in the doc.
+func (w *listWriter) place(v uint64) {
+	if v < 0x80 {
+		w.places = append(w.places, byte(v))
+	} else {
+		w.places = binary.AppendUvarint(w.places, v)
+	}
+}
+
+// copyPlaces puts positions as they are written.
+func (w *listWriter) copyPlaces(b []byte) { w.places = append(w.places, b...) }
 
 // flush writes a full block.
 func (w *listWriter) flush() {

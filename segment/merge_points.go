@@ -1,5 +1,7 @@
 package segment
 
+import "math"
+
 // pointCursor steps through the points of an input that are shown.
 type pointCursor struct {
 	in    *input
@@ -7,6 +9,7 @@ type pointCursor struct {
 	i     int
 	next  uint64 // block
 	now   point  // with what its doc becomes
+	last  int64  // number, hidden ones too
 }
 
 // step goes to the next point; false behind the last.
@@ -21,7 +24,10 @@ func (c *pointCursor) step() bool {
 		}
 		doc, n := c.block.doc(c.i), c.block.number(c.i)
 		c.i++
-		if !c.in.moves.hides(doc) {
+		if n < c.last {
+			panic(damaged("points are not in order"))
+		}
+		if c.last = n; !c.in.moves.hides(doc) {
 			c.now = point{n, c.in.moves.to(doc)}
 			return true
 		}
@@ -37,7 +43,7 @@ func (m *merger) mergePoints(inputs []*input) *PointIndex {
 	w := &pointWriter{file: m.file}
 	var queue []*pointCursor // a heap: the least comes first
 	for _, in := range inputs {
-		if c := (&pointCursor{in: in}); c.step() {
+		if c := (&pointCursor{in: in, last: math.MinInt64}); c.step() {
 			queue = append(queue, c)
 		}
 	}

@@ -103,7 +103,7 @@ func (c *postingsCopier) copy(m *merger, with Postings, in *input, e Entry) {
 			in.live.Set(doc)
 			if with >= Positions {
 				c.buf = c.places.copy(c.buf[:0], uint64(n))
-				m.list.place(c.buf)
+				m.list.copyPlaces(c.buf)
 			}
 			m.list.add(in.moves.to(doc), n)
 		}
@@ -118,7 +118,7 @@ func (c *postingsCopier) whole(m *merger, with Postings, docs []Doc, often []uin
 			n += uint64(f)
 		}
 		c.buf = c.places.copy(c.buf[:0], n)
-		m.list.place(c.buf)
+		m.list.copyPlaces(c.buf)
 	}
 	if often == nil {
 		for _, doc := range docs {
