@@ -106,20 +106,19 @@ func (a *assembler) terms(f *Field, lengths []byte) {
 }
 
 // term writes a term, whose postings were given to list; in a field with postings none
-// that has no docs. It reports whether it did.
-func (a *assembler) term(f *Field, term []byte) bool {
+// that has no docs.
+func (a *assembler) term(f *Field, term []byte) {
 	if f.spec.Postings == NoPostings {
 		a.dict.add(term, entryData{at: a.file.postings.length(), where: a.file.positions.length()})
-		return true
+		return
 	}
 	e := a.list.end()
 	if e.docs == 0 {
-		return false
+		return
 	}
 	a.dict.add(term, e)
 	f.stats.Postings += int64(e.docs)
 	f.stats.Frequencies += int64(e.frequencies)
-	return true
 }
 
 // endTerms completes the terms of a field.

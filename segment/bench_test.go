@@ -39,7 +39,7 @@ func (c *corpus) word() []byte {
 // corpusFields are the fields of a builder for a corpus.
 type corpusFields struct {
 	b                                   *segment.Builder
-	body, title, bodyWord               *segment.FieldBuilder
+	body, title                         *segment.FieldBuilder
 	tags, author, status, city, country *segment.FieldBuilder
 	price, count, rating, stock         *segment.FieldBuilder
 	created, updated                    *segment.FieldBuilder

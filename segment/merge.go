@@ -144,13 +144,13 @@ func (m *merger) documents() {
 	m.roots(roots)
 	keys := m.keys()
 	for i, v := range m.views {
-		all := v.src.bytes(v.contents.keys, 8*uint64(v.docs))
+		all := v.src.bytes(v.keys, 8*uint64(v.docs))
 		m.moves[i].each(func(from, _ Doc) { keys.add(binary.LittleEndian.Uint64(all[8*from:])) })
 	}
 	keys.close()
 	m.seqNos(func(yield func(Doc, []int64)) {
 		for i, v := range m.views {
-			m.values(i, &column{docs: &docSet{kind: setAll, count: v.docs, docs: v.docs}, values: v.contents.seqNos}, yield)
+			m.values(i, &column{docs: &docSet{kind: setAll, count: v.docs, docs: v.docs}, values: v.seqNos}, yield)
 		}
 	}, roots.Has)
 }
@@ -263,7 +263,7 @@ func (m *merger) mergeOrdinals(inputs []*input) numbers {
 	return func(yield func(Doc, []int64)) {
 		var renamed []int64
 		for _, in := range inputs {
-			m.values(in.view, &in.Field.ordinals.column, func(doc Doc, values []int64) {
+			m.values(in.view, &in.ordinals.column, func(doc Doc, values []int64) {
 				renamed = renamed[:0]
 				for _, v := range values {
 					if uint64(v) >= uint64(len(in.ords)) {

@@ -16,10 +16,10 @@ type pointCursor struct {
 func (c *pointCursor) step() bool {
 	for {
 		if c.i == c.block.n {
-			if c.next == c.in.Field.points.blocks() {
+			if c.next == c.in.points.blocks() {
 				return false
 			}
-			c.block, c.i = c.in.Field.points.block(c.next), 0
+			c.block, c.i = c.in.points.block(c.next), 0
 			c.next++
 		}
 		doc, n := c.block.doc(c.i), c.block.number(c.i)

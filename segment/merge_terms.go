@@ -61,7 +61,7 @@ func (m *merger) prepare(to *Field, in *input) {
 		in.live = NewBits(int(in.moves.docs))
 	default:
 		in.used = NewBits(in.Terms())
-		m.values(in.view, &in.Field.ordinals.column, func(_ Doc, ords []int64) {
+		m.values(in.view, &in.ordinals.column, func(_ Doc, ords []int64) {
 			to.stats.Docs++
 			for _, ord := range ords {
 				if uint64(ord) >= uint64(in.Terms()) {
