@@ -89,7 +89,8 @@ func (s *subset) state(set []int) int {
 	return n
 }
 
-// closure is a set with what it reaches without a character, ascending.
+// closure is a set with what it reaches without a character, ascending, without the states
+// from which nothing goes on but that.
 func (a *nfa) closure(set []int) []int {
 	slices.Sort(set)
 	set = slices.Compact(set)
@@ -105,6 +106,7 @@ func (a *nfa) closure(set []int) []int {
 			}
 		}
 	}
+	set = slices.DeleteFunc(set, func(n int) bool { return len(a.edges[n]) == 0 && a.value[n] == 0 })
 	slices.Sort(set)
 	return set
 }
@@ -217,6 +219,15 @@ func (w *words) worth(state int) uint8 {
 		return 0
 	}
 	return w.dfa.value[state>>(partBits+missingBits)]
+}
+
+// meets reports whether a text is accepted.
+func (w *words) meets(text string) bool {
+	state := w.start()
+	for i := 0; i < len(text) && state >= 0; i++ {
+		state = w.step(state, text[i])
+	}
+	return state >= 0 && w.accepts(state)
 }
 
 // step follows the edge of a character at its last byte, and before it looks whether there

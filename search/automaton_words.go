@@ -32,7 +32,8 @@ func otherCase(r rune) rune {
 	return r
 }
 
-// What follows makes automata whose texts all begin with a prefix, before what is asked for.
+// Some of what follows makes automata whose texts all begin with a prefix, before what is
+// asked for.
 
 // prefixWords accepts what begins with a text.
 func prefixWords(prefix, text string, fold bool) (*words, error) {
@@ -96,11 +97,11 @@ func wildcardWords(prefix, pattern string, fold bool) (*words, error) {
 // that are added, left out or replaced, or, if told so, two neighbours that are swapped.
 // The first characters, same of them, must be the same. The value of an end is one more
 // than the least number of edits.
-func fuzzyWords(prefix, text string, edits, same int, transposing bool) (*words, error) {
+func fuzzyWords(text string, edits, same int, transposing bool) (*words, error) {
 	runes := []rune(text)
 	same = min(same, len(runes))
 	a := &nfa{}
-	start := a.text(a.text(a.add(), prefix, false), string(runes[:same]), false)
+	start := a.text(a.add(), string(runes[:same]), false)
 	rest := runes[same:]
 	// places[e][i]: e edits were made, and rest[:i] was seen
 	places := make([][]int, edits+1)
@@ -133,7 +134,7 @@ func fuzzyWords(prefix, text string, edits, same int, transposing bool) (*words,
 			}
 		}
 	}
-	d, err := a.determine(maxEffort + 10*len(runes) + len(prefix))
+	d, err := a.determine(maxEffort + 10*len(runes))
 	if err != nil {
 		return nil, err
 	}

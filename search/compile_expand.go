@@ -42,15 +42,16 @@ func (c *compiler) patterned(q Query, boost float32) (plan, error) {
 }
 
 // hasForm refuses fields whose terms are not texts.
-func hasForm(f *fields.Field, name string) error {
-	if k := f.Kind(); k == fields.Text || k == fields.Keyword {
+func (c *compiler) hasForm(f *fields.Field, queries string) error {
+	switch f.Type() {
+	case "text", "match_only_text", "keyword", "wildcard", "flat_object", "_routing", "_ignored", "_nested_path":
 		return nil
 	}
-	what := "keyword and text fields"
-	if name != "fuzzy" {
-		what = "keyword, text and wildcard fields"
+	const reason = "Can only use %s queries on keyword and text fields - not on [%s] which is of type [%s]"
+	if queries == "fuzzy" {
+		return exception.New(exception.IllegalArgument, reason, queries, f.Path(), f.Type())
 	}
-	return exception.New(exception.IllegalArgument, "Can only use %s queries on %s - not on [%s] which is of type [%s]", name, what, f.Path(), f.Type())
+	return c.refuse(reason, queries, f.Path(), f.Type())
 }
 
 // foldedTerm is a term whatever the case of its letters.
@@ -98,7 +99,7 @@ func (c *compiler) prefixOf(f *fields.Field, v string, fold bool, rewrite string
 	if constant, ok := c.constant(f); ok {
 		return constant.finds(v+"*", boost), nil
 	}
-	if err := hasForm(f, "prefix"); err != nil {
+	if err := c.hasForm(f, "prefix"); err != nil {
 		return nil, err
 	}
 	v, err := c.normal(f, v)
@@ -116,7 +117,7 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 	if constant, ok := c.constant(f); ok {
 		return constant.finds(v, boost), nil
 	}
-	if err := hasForm(f, "wildcard"); err != nil {
+	if err := c.hasForm(f, "wildcard"); err != nil {
 		return nil, err
 	}
 	v, err := c.normalPattern(f, v)
@@ -171,20 +172,38 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 	if err != nil {
 		return nil, err
 	}
-	if !mapped {
-		return nonePlan{}, nil
+	prefix, value := "", q.Value
+	if mapped {
+		if constant, ok := c.constant(f); ok && f.Type() != "_index" {
+			return constant.meets(value, flags, q.FoldCase, boost)
+		}
+		if err := c.hasForm(f, "regexp"); err != nil {
+			return nil, err
+		}
+		if value, err = c.normal(f, value); err != nil {
+			return nil, err
+		}
+		prefix = f.Prefix()
 	}
-	if err := hasForm(f, "regexp"); err != nil {
-		return nil, err
+	accept, err := regexpWords(prefix, value, flags, q.FoldCase, orDefault(q.MaxStates, maxEffort))
+	if err != nil || !mapped { // what is wrong with it is told although nobody has the field
+		return nonePlan{}, err
 	}
-	if _, err := c.normal(f, ""); err != nil { // not indexed
-		return nil, err
-	}
-	accept, err := regexpWords(f.Prefix(), q.Value, flags, q.FoldCase, orDefault(q.MaxStates, maxEffort))
+	return c.expanded(f, accept, "/"+value+"/", q.Rewrite, boost)
+}
+
+// meets is all or nothing, by a regular expression.
+func (values constant) meets(text string, flags regexpFlags, fold bool, boost float32) (plan, error) {
+	accept, err := regexpWords("", text, flags, fold, maxEffort)
 	if err != nil {
 		return nil, err
 	}
-	return c.expanded(f, accept, "/"+q.Value+"/", q.Rewrite, boost)
+	for _, v := range values {
+		if accept.meets(v) {
+			return allPlan{boost}, nil
+		}
+	}
+	return nonePlan{}, nil
 }
 
 // utf16Length is how long the server finds a text.
@@ -208,7 +227,7 @@ func (c *compiler) expanded(f *fields.Field, accept *words, written, rewrite str
 	if how.kind == "" || how.kind == "constant_score" {
 		return &constantPlan{&wordsPlan{f.Name(), accept, written}, boost}, nil
 	}
-	return c.chosen(f, c.similar(f, accept, 0), how, boost)
+	return c.chosen(f, accept, 0, how, boost)
 }
 
 // rewriting is how terms that were found become clauses.
@@ -222,16 +241,11 @@ func readRewrite(text string) (rewriting, error) {
 	switch text {
 	case "", "constant_score", "scoring_boolean", "constant_score_boolean":
 		return rewriting{kind: text}, nil
-	case "constant_score_blended", "constant_score_filter", "constant_score_auto":
-		return rewriting{kind: "constant_score"}, nil
 	}
 	for _, kind := range []string{"top_terms_blended_freqs_", "top_terms_boost_", "top_terms_"} {
-		if number, ok := strings.CutPrefix(text, kind); ok {
-			most, err := strconv.ParseInt(number, 10, 32)
-			if err != nil {
-				return rewriting{}, exception.NotNumber(number)
-			}
-			return rewriting{strings.TrimSuffix(kind, "_"), int(most)}, nil
+		if number, ok := strings.CutPrefix(text, kind); ok && number != "" && number[0]-'0' <= 9 {
+			most, err := javaInt(number)
+			return rewriting{strings.TrimSuffix(kind, "_"), most}, err
 		}
 	}
 	return rewriting{}, exception.New(exception.IllegalArgument, "Failed to parse rewrite_method [%s]", text)
@@ -243,10 +257,10 @@ type candidate struct {
 	boost float32
 }
 
-// similar are the terms that an automaton accepts and a document has, by term. The boost
-// of each is 1 less the edits for each of the characters, of which the text has so many;
-// always 1 when length is 0.
-func (c *compiler) similar(f *fields.Field, accept *words, length int) []candidate {
+// similar are the best terms, at most so many, that an automaton accepts and a document
+// has, by term. The boost of each is 1 less the edits for each of the characters, of which
+// the text has so many; always 1 when length is 0. Of equals the first terms are the best.
+func (c *compiler) similar(f *fields.Field, accept *words, length, most int) []candidate {
 	var found []candidate
 	for _, v := range c.views {
 		held := v.Field(f.Name())
@@ -254,33 +268,48 @@ func (c *compiler) similar(f *fields.Field, accept *words, length int) []candida
 			continue
 		}
 		eachAccepted(held, accept, func(term []byte, e segment.Entry, state int) bool {
-			i, ok := slices.BinarySearchFunc(found, term, func(have candidate, term []byte) int { return bytes.Compare(have.term, term) })
-			if ok || !shown(v, held, e) {
+			if !shown(v, held, e) {
 				return true
 			}
 			next := candidate{bytes.Clone(term), 1}
 			if edits := int(accept.worth(state)) - 1; length > 0 && edits > 0 {
 				next.boost = 1 - float32(edits)/float32(min(utf8.RuneCount(term), length))
 			}
-			found = slices.Insert(found, i, next)
+			if found = append(found, next); len(found) > 2*most+1000 {
+				found = keepBest(found, most)
+			}
 			return true
 		})
+		found = keepBest(found, most)
 	}
 	return found
 }
 
-// chosen makes clauses of candidates.
-func (c *compiler) chosen(f *fields.Field, found []candidate, how rewriting, boost float32) (plan, error) {
-	limit := orDefault(c.limits.Clauses, defaultClauses)
-	if strings.HasPrefix(how.kind, "top_terms") {
-		most := min(how.most, limit)
+// keepBest sorts candidates by term, each once, after it left the worst of them out.
+func keepBest(found []candidate, most int) []candidate {
+	byTerm := func(a, b candidate) int { return bytes.Compare(a.term, b.term) }
+	slices.SortFunc(found, byTerm)
+	found = slices.CompactFunc(found, func(a, b candidate) bool { return bytes.Equal(a.term, b.term) })
+	if len(found) > most {
 		slices.SortStableFunc(found, func(a, b candidate) int { return -cmp.Compare(a.boost, b.boost) })
-		found = found[:min(max(most, 0), len(found))]
-		slices.SortFunc(found, func(a, b candidate) int { return bytes.Compare(a.term, b.term) })
-	} else if len(found) > limit {
-		return nil, exception.New(exception.TooManyClauses, "maxClauseCount is set to %d", limit)
+		found = found[:most]
+		slices.SortFunc(found, byTerm)
 	}
-	if len(found) == 0 {
+	return found
+}
+
+// chosen makes clauses of the terms that an automaton accepts.
+func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewriting, boost float32) (plan, error) {
+	limit := orDefault(c.limits.Clauses, defaultClauses)
+	most := limit + 1
+	if strings.HasPrefix(how.kind, "top_terms") {
+		most = min(how.most, limit)
+	}
+	found := c.similar(f, accept, length, most)
+	switch {
+	case len(found) > limit: // the server finds out while it searches
+		return nil, &early{exception.New(exception.TooManyClauses, "maxClauseCount is set to %d", limit)}
+	case len(found) == 0:
 		return nonePlan{}, nil
 	}
 	var shared *blend
@@ -289,13 +318,12 @@ func (c *compiler) chosen(f *fields.Field, found []candidate, how rewriting, boo
 	}
 	parts := make([]plan, len(found))
 	for i, one := range found {
-		weight := boost * max(one.boost, 0)
-		if how.kind == "top_terms_boost" || how.kind == "constant_score_boolean" {
-			parts[i] = &constantPlan{&termsPlan{f.Name(), [][]byte{one.term}}, weight}
+		term := &termPlan{field: f.Name(), term: one.term, boost: boost * max(one.boost, 0), blend: shared}
+		switch {
+		case how.kind == "top_terms_boost" || how.kind == "constant_score_boolean" || f.Spec().Postings == segment.NoPostings:
+			parts[i] = &constantPlan{&termsPlan{f.Name(), [][]byte{one.term}}, term.boost}
 			continue
-		}
-		term := &termPlan{field: f.Name(), term: one.term, boost: weight, blend: shared}
-		if shared != nil {
+		case shared != nil:
 			shared.terms = append(shared.terms, term)
 		}
 		parts[i] = term
@@ -311,7 +339,7 @@ func (c *compiler) chosen(f *fields.Field, found []candidate, how rewriting, boo
 
 // fuzzyTerm finds terms that are like a text.
 func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite string, boost float32) (plan, error) {
-	if err := hasForm(f, "fuzzy"); err != nil || f.Type() == "_id" {
+	if err := c.hasForm(f, "fuzzy"); err != nil {
 		return nil, err
 	}
 	v, err := c.normal(f, v)
@@ -325,15 +353,16 @@ func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite s
 	if top.kind == "" {
 		top = rewriting{"top_terms_blended_freqs", orDefault(how.Expansions, defaultExpansions)}
 	}
+	v = f.Prefix() + v // which may be misspelt too
 	length := utf8.RuneCountInString(v)
-	accept, err := fuzzyWords(f.Prefix(), v, how.editsOf(length), how.Prefix, how.Transposing)
+	accept, err := fuzzyWords(v, how.editsOf(length), how.Prefix, how.Transposing)
 	if err != nil {
 		return nil, err
 	}
 	if top.kind == "constant_score" {
 		return &constantPlan{&wordsPlan{f.Name(), accept, v + "~" + strconv.Itoa(how.editsOf(length))}, boost}, nil
 	}
-	return c.chosen(f, c.similar(f, accept, length), top, boost)
+	return c.chosen(f, accept, length, top, boost)
 }
 
 // editsOf is how many edits are allowed in a text of so many characters.

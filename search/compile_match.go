@@ -65,7 +65,6 @@ type wording struct {
 	name        string // of the query, for errors
 	form        form
 	analyzer    string // "": the field's
-	quoted      bool   // the field's analyzer is that of phrases
 	and         bool   // all words
 	slop        int
 	expansions  int // of phrasePrefix
@@ -81,13 +80,9 @@ type wording struct {
 // worded is a text in a field; nil when the analyzer leaves nothing of it.
 func (c *compiler) worded(f *fields.Field, text string, w wording) (plan, error) {
 	b := &builder{c: c, field: f, wording: w}
-	analyzer := f.SearchAnalyzer(w.quoted || w.form == phrase || w.form == phrasePrefix)
-	if w.analyzer != "" {
-		named, ok := c.index.Schema.Analysis().Analyzer(w.analyzer)
-		if !ok {
-			return nil, c.refuse("[%s] analyzer [%s] not found", w.name, w.analyzer)
-		}
-		analyzer = named
+	analyzer, err := c.analyzerOf(f, w)
+	if err != nil {
+		return nil, err
 	}
 	tokens := analyzer.Analyze(nil, []byte(text))
 	if f.Kind() != fields.Text && w.analyzer == "" && len(tokens) <= 1 && w.form != phrasePrefix {
@@ -99,11 +94,26 @@ func (c *compiler) worded(f *fields.Field, text string, w wording) (plan, error)
 	return b.plan(tokens, w.form, w.and)
 }
 
+// analyzerOf takes a text apart for a field.
+func (c *compiler) analyzerOf(f *fields.Field, w wording) (analysis.Analyzer, error) {
+	if w.analyzer == "" {
+		return f.SearchAnalyzer(w.form == phrase || w.form == phrasePrefix), nil
+	}
+	named, ok := c.index.Schema.Analysis().Analyzer(w.analyzer)
+	if !ok {
+		return nil, c.refuse("[%s] analyzer [%s] not found", w.name, w.analyzer)
+	}
+	return named, nil
+}
+
 // builder makes plans of tokens.
 type builder struct {
 	c     *compiler
 	field *fields.Field
 	wording
+
+	across []weighed // several fields that are looked into as if they were one
+	tie    float32   // of them
 }
 
 // plan is what tokens become: nothing, a term, synonyms, a phrase or several clauses.
@@ -156,6 +166,9 @@ func forgivable(err error) bool {
 
 // value is a text that is not taken apart.
 func (b *builder) value(v string) (plan, error) {
+	if b.across != nil {
+		return b.blendedTerms([]string{v})
+	}
 	if b.fuzzy.Set {
 		return b.forgive(b.c.fuzzyTerm(b.field, v, b.fuzzy, b.rewrite, b.boost))
 	}
@@ -163,6 +176,9 @@ func (b *builder) value(v string) (plan, error) {
 }
 
 func (b *builder) prefix(term []byte) (plan, error) {
+	if b.across != nil {
+		return b.inEach(func(one *builder) (plan, error) { return one.prefix(term) })
+	}
 	return b.forgive(b.c.prefixOf(b.field, string(term), false, "", b.boost))
 }
 
@@ -180,6 +196,13 @@ func (b *builder) synonyms(tokens []analysis.Token) (plan, error) {
 	}
 	if err := b.c.countClauses(len(tokens)); err != nil {
 		return nil, err
+	}
+	if b.across != nil {
+		terms := make([]string, len(tokens))
+		for i, t := range tokens {
+			terms[i] = string(t.Term)
+		}
+		return b.blendedTerms(terms)
 	}
 	p := &synonymsPlan{field: b.field.Name(), boost: b.boost}
 	for _, t := range tokens {

@@ -23,6 +23,9 @@ func (c *compiler) matchPhrase(q *MatchPhrase, boost float32) (plan, error) {
 
 // phrase is what tokens become that must follow one another.
 func (b *builder) phrase(tokens []analysis.Token, prefix bool) (plan, error) {
+	if b.across != nil {
+		return b.inEach(func(one *builder) (plan, error) { return one.phrase(tokens, prefix) })
+	}
 	if err := b.phrases(tokens, prefix); err != nil {
 		return nil, err
 	}
@@ -34,7 +37,15 @@ func (b *builder) phrase(tokens []analysis.Token, prefix bool) (plan, error) {
 			return nonePlan{}, nil
 		}
 	}
-	return b.placed(words), nil
+	return b.unscored(b.placed(words)), nil
+}
+
+// unscored takes the rareness of words away where the server looks for phrases in sources.
+func (b *builder) unscored(p plan) plan {
+	if b.field.Scored() {
+		return p
+	}
+	return &constantPlan{p, b.boost}
 }
 
 // phrases refuses fields that have no places of words.
@@ -44,10 +55,10 @@ func (b *builder) phrases(tokens []analysis.Token, prefix bool) error {
 		name = "phrase prefix"
 	}
 	switch positions := f.Spec().Postings == segment.Positions; {
-	case f.Kind() != fields.Text:
-		return exception.New(exception.IllegalArgument, "Can only use %s queries on text fields - not on [%s] which is of type [%s]", name, f.Path(), f.Type())
 	case !positions && len(tokens) > 1:
 		return exception.New(exception.IllegalState, "field:[%s] was indexed without position data; cannot run PhraseQuery", f.Path())
+	case f.Kind() != fields.Text:
+		return exception.New(exception.IllegalArgument, "Can only use %s queries on text fields - not on [%s] which is of type [%s]", name, f.Path(), f.Type())
 	}
 	return nil
 }
@@ -119,22 +130,21 @@ func (b *builder) graphPhrase(tokens []analysis.Token, prefix bool) (plan, error
 	return p, nil
 }
 
-// beginning are terms that begin with one of some texts, and that a document has: at most
-// so many.
+// beginning are the first terms, at most so many, that begin with one of some texts, and
+// that a document has.
 func (c *compiler) beginning(f *fields.Field, texts [][]byte, most int) [][]byte {
 	var found [][]byte
 	for _, text := range texts {
 		for _, v := range c.views {
+			n := 0
 			c.eachBeginning(v, f, text, func(term []byte) bool {
 				found = addTerm(found, term)
-				return len(found) < most
+				n++
+				return n < most
 			})
-			if len(found) >= most {
-				return found
-			}
 		}
 	}
-	return found
+	return found[:min(len(found), max(most, 1))]
 }
 
 func (c *compiler) eachBeginning(v segment.View, f *fields.Field, text []byte, do func(term []byte) bool) {

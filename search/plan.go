@@ -129,19 +129,6 @@ type (
 	}
 )
 
-// blend makes terms equally rare, so that what is misspelt or in another field is not worth
-// more for it.
-//
-// Of one field (a fuzzy query's): each is in as many documents as the one that is in most,
-// and there as often as all of them together.
-//
-// Of several fields (cross_fields): each is in as many documents as the one that is in
-// most, and one more for each step down in the order of documents; see blendFields.
-type blend struct {
-	terms  []*termPlan
-	fields bool
-}
-
 // interval is of numbers, both ends included.
 type interval struct{ least, greatest int64 }
 
