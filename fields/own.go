@@ -15,7 +15,8 @@ var (
 	columnOnly = segment.Spec{Column: segment.Numbers}
 )
 
-// own are the server's own fields. _index and _version are in no segment.
+// own are the server's own fields. _index and _version are in no segment; hits tell
+// _ignored, out of its column.
 var own = map[string]*Field{}
 
 func init() {
@@ -25,7 +26,7 @@ func init() {
 	}{
 		{row{name: "_id", kind: Keyword, exact: exactID, within: noneWithin}, termsOnly},
 		{row{name: "_routing", kind: Keyword, scored: true, exact: exactText, within: termsWithin}, termsOnly},
-		{row{name: "_ignored", kind: Keyword, scored: true, exact: exactText, within: termsWithin}, termsOnly},
+		{row{name: "_ignored", kind: Keyword, scored: true, exact: exactText, within: termsWithin}, segment.Spec{Postings: segment.Docs, Column: segment.Ordinals}},
 		{row{name: "_nested_path", kind: Keyword, scored: true, exact: exactText, within: termsWithin}, termsOnly},
 		{row{name: "_index", kind: Keyword, exact: exactText, within: noneWithin}, segment.Spec{}},
 		{row{name: "_field_names", kind: Keyword, exact: exactNowhere, within: noneWithin}, segment.Spec{}},

@@ -22,7 +22,7 @@ func (f *Field) Readable() error {
 	switch {
 	case f.path == "_id", f.path == "_index":
 		return nil
-	case f.def == nil && f.spec.Column == segment.NoColumn:
+	case f.def == nil && f.path != "_seq_no":
 		return refuse("Fielddata is not supported on field [%s] of type [%s]", f.path, f.row.name)
 	case f.row.flat && f.under == "":
 		return refuse("Field [%s] of type [%s] does not support doc_value in root field", f.path, f.row.name)

@@ -36,7 +36,8 @@ func readNumber(w *walk, f *Field, t token) error {
 		return w.nothing(f)
 	case err == nil:
 		w.emit(f, v)
-	case w.malformed(f, t), f.kind.name == "scaled_float" && f.ignoreMalformed == yes:
+	case f.kind.name == "scaled_float" && (w.malformed(f, t) || f.ignoreMalformed == yes): // which tells nobody
+	case w.malformed(f, t):
 		w.ignored(f)
 	default:
 		return err
