@@ -62,6 +62,9 @@ var otherwise = map[string]string{
 	`{"wrapper":{"query":"###"}}`:                                       "the library's words about base64",
 	`{"term":{"k":{"value":{}}}}`:                                       "the server loses count of brackets",
 	`{"track_total_hits":-2}`:                                           "refused as in the URL",
+
+	`delete {"query":{"term":{"k":"zzz"}},"slice":{"id":3,"max":2}}`: "the server reads members in the order of a hash map", `update {"query":{"term":{"k":"zzz"}},"slice":{"id":3,"max":2}}`: "so",
+	`delete []`: "refused before it is looked for a query", `reindex {"source":{"index":5},"dest":{"index":"qp-b"}}`: "another place",
 }
 
 // same compares what we say of a body with what the server says.
@@ -105,4 +108,31 @@ func TestBodiesAsTheServer(t *testing.T) {
 		_, err := ReadSearch([]byte(pair[0]))
 		same(t, pair[0], pair[1], err)
 	}
+}
+
+// notOurs refuses an error that blames nobody, and sizes that are none.
+func notOurs(t *testing.T, body []byte, err error) {
+	t.Helper()
+	if err != nil && exception.From(err).Type == exception.Unknown {
+		t.Errorf("%s: %v is no exception", body, err)
+	}
+}
+
+func FuzzReadSearch(f *testing.F) {
+	for _, seed := range []string{
+		`{"query":{"bool":{"must":[{"match":{"t":{"query":"x","fuzziness":"AUTO:1,3"}}}],"filter":{"range":{"d":{"gte":"now/d","time_zone":"+01:00"}}}}},"sort":[{"n":{"order":"desc","missing":"_last"}},"_doc"],"search_after":[1,"x"]}`,
+		`{"query":{"function_score":{"functions":[{"random_score":{"seed":"a"}},{"gauss":{"n":{"origin":1,"scale":"2d"}}}]}},"highlight":{"fields":{"t":{}}}}`,
+		`{"query":{"geo_distance":{"distance":"1km","g":["1",2]}},"sort":{"_geo_distance":{"g":"s00"}}}`,
+		`{"query":{"nested":{"path":"o","query":{"wrapper":{"query":"eyJtYXRjaF9hbGwiOnt9fQ=="}},"inner_hits":{"_source":["a"]}}},"slice":{"id":1,"max":4},"pit":{"id":"x"}}`,
+		`{"query":{"query_string":{"query":"a","fields":["t^2"],"time_zone":"Europe/Paris"}},"_source":{"includes":["a"]},"stored_fields":"_none_","fields":["a",{"field":"b","format":"yyyy"}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		s, err := ReadSearch(body)
+		notOurs(t, body, err)
+		if err == nil && (s.From < 0 || s.Size < 0 || s.TrackTotal < -1) {
+			t.Errorf("%s: %+v", body, s)
+		}
+	})
 }

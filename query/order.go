@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/token"
 )
@@ -242,23 +241,3 @@ func (p *parser) points() (all []point, err error) {
 	}
 	return all, err
 }
-
-// ParseOrder reads the order of a URL: fields between commas, each with :asc or :desc
-// behind it or without.
-func ParseOrder(text string) (keys []search.Sort, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		key := byField(part)
-		if at := strings.LastIndexByte(part, ':'); at >= 0 {
-			key = byField(part[:at])
-			switch direction := part[at+1:]; direction {
-			case "asc", "desc":
-				key.Descending = direction == "desc"
-			}
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
-// valueOf is a text as a value of a query.
-func valueOf(text string) fields.Value { return fields.Value{Kind: token.String, Text: text} }
