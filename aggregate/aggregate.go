@@ -1,7 +1,9 @@
 package aggregate
 
 import (
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
 )
 
 // Aggregation is one node of a request: its kind is the type of Kind.
@@ -12,13 +14,8 @@ type Aggregation struct {
 	Subs []Aggregation
 }
 
-// Kind is one of the types of aggregations: *TermsOf, *Histogram, ….
+// Kind is one of the types of aggregations: *Terms, *Histogram, ….
 type Kind interface{ kind() string }
-
-// Collector collects for all aggregations of a request.
-type Collector struct{}
-
-var _ search.Collector = (*Collector)(nil)
 
 // Options bound and help an aggregation.
 type Options struct {
@@ -26,30 +23,150 @@ type Options struct {
 	Now        int64 // the time, in milliseconds
 }
 
+// Collector collects for all aggregations of a request. It is for one search: New,
+// Prepare, search.Run, AppendJSON. Not safe for concurrent use.
+type Collector struct {
+	options Options
+	top     *children
+	scored  bool
+	leaf    leaf
+	failed  error
+}
+
+var _ search.Collector = (*Collector)(nil)
+
 // New checks the tree as far as it can be without the indices.
-func New(tree []Aggregation, o Options) (*Collector, error) { panic("aggregate: not built yet") }
+func New(tree []Aggregation, o Options) (*Collector, error) {
+	if o.MaxBuckets == 0 {
+		o.MaxBuckets = 65535
+	}
+	c := &Collector{options: o}
+	b := building{options: o, scored: &c.scored}
+	var err error
+	if c.top, err = b.children(tree, nil); err != nil {
+		return nil, err
+	}
+	c.top.score(c.scored)
+	c.leaf.of = c
+	return c, nil
+}
+
+// Prepare finds the fields in the indices that the search is about: all of them, in the
+// order of search.Run. It is called once, before search.Run, for an index without any
+// document too. The error is an *exception.Error.
+func (c *Collector) Prepare(all []search.Index) error { return c.top.prepare(all) }
 
 // Begin is for search.Run.
-func (c *Collector) Begin(at search.Place) (search.Leaf, error) { panic("aggregate: not built yet") }
+func (c *Collector) Begin(at search.Place) (search.Leaf, error) {
+	if err := c.finish(); err != nil {
+		return nil, err
+	}
+	c.leaf.open = true
+	return &c.leaf, c.top.begin(at)
+}
+
+// finish collects what is left of a view. Begin and AppendJSON call it: nobody else tells
+// a collector that a view has ended.
+func (c *Collector) finish() error {
+	if !c.leaf.open {
+		return c.failed
+	}
+	c.leaf.open = false
+	c.failed = c.leaf.flush()
+	if c.failed == nil {
+		c.failed = c.top.end()
+	}
+	return c.failed
+}
 
 // NeedsScores reports whether an aggregation needs the scores of documents.
-func (c *Collector) NeedsScores() bool { panic("aggregate: not built yet") }
+func (c *Collector) NeedsScores() bool { return c.scored }
 
 // AppendJSON appends the object of all results, as the server prints it; typed puts
-// the types before names ("sterms#name"). Hits renders the hits of top_hits.
+// the types before names ("sterms#name"). Hits renders the hits of top_hits. What the
+// search read must still be readable. The error is *segment.Damaged, or an
+// *exception.Error: too many buckets.
 func (c *Collector) AppendJSON(dst []byte, typed bool, hits Hits) ([]byte, error) {
-	panic("aggregate: not built yet")
+	t := &telling{typed: typed, hits: hits, most: c.options.MaxBuckets}
+	var inner error
+	if err := segment.Guard(func() error {
+		if inner = c.finish(); inner != nil {
+			return inner
+		}
+		dst, inner = c.top.append(t, append(dst, '{'), 0)
+		return inner
+	}); err != nil {
+		return dst, err
+	}
+	return append(dst, '}'), nil
 }
 
 // Hits appends the JSON of hits that top_hits found: the object that "hits" is.
 type Hits func(dst []byte, of *TopHits, found search.Result) ([]byte, error)
 
-// TopHits are the best documents of a bucket. Fetch is what is told of each: the
-// reader's business, see package query.
-type TopHits struct {
-	From, Size int
-	Sort       []search.Sort
-	Fetch      any
+// leaf gathers docs into blocks.
+type leaf struct {
+	of     *Collector
+	open   bool
+	docs   []segment.Doc
+	scores []float32
 }
 
-func (*TopHits) kind() string { return "top_hits" }
+var noBuckets [block]uint32
+
+// Collect is for search.Run.
+func (l *leaf) Collect(doc segment.Doc, score func() float32) error {
+	l.docs = append(l.docs, doc)
+	if l.of.scored {
+		l.scores = append(l.scores, score())
+	}
+	if len(l.docs) < block {
+		return nil
+	}
+	return l.flush()
+}
+
+// CollectDocs is for search.Run.
+func (l *leaf) CollectDocs(docs []segment.Doc) error {
+	if err := l.flush(); err != nil {
+		return err
+	}
+	for len(docs) > 0 {
+		n := min(len(docs), block)
+		if err := l.of.top.collect(batch{docs: docs[:n], around: noBuckets[:n]}); err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+func (l *leaf) flush() error {
+	if len(l.docs) == 0 {
+		return nil
+	}
+	err := l.of.top.collect(batch{docs: l.docs, around: noBuckets[:len(l.docs)], scores: l.scores})
+	l.docs, l.scores = l.docs[:0], l.scores[:0]
+	return err
+}
+
+// telling is the rendering of results.
+type telling struct {
+	typed   bool
+	hits    Hits
+	buckets int
+	most    int
+}
+
+// bucket counts buckets that are told.
+func (t *telling) bucket(n int) error {
+	if t.buckets += n; t.buckets > t.most {
+		return tooManyBuckets(t.most, t.buckets)
+	}
+	return nil
+}
+
+func tooManyBuckets(most, n int) error {
+	return exception.New(exception.TooManyBuckets, "Trying to create too many buckets. Must be less than or equal to: [%d] but was [%d]. "+
+		"This limit can be set by changing the [search.max_buckets] cluster level setting.", most, n).With("max_buckets", most)
+}

@@ -1,0 +1,248 @@
+package aggregate
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+
+	"github.com/reshelve/reshelve/date"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/token"
+)
+
+// class is how values are compared and told.
+type class uint8
+
+const (
+	nothing class = iota // no index knows the field
+	texts                // terms
+	wholes               // int64; dates in milliseconds, truth as 0 and 1
+	reals                // float64
+	counts               // uint64, with the highest bit turned over
+	others               // only counted: points, ranges, bytes
+)
+
+// values are the values of one field over all indices, and how they are told.
+type values struct {
+	of     Values
+	now    int64
+	fields []*fields.Field // by index; nil: not known there
+	class  class
+	field  *fields.Field // the first of fields that is known
+	format format
+
+	missing      bool
+	missingWhole int64 // of wholes and counts
+	missingReal  float64
+	missingText  []byte
+}
+
+// takes is a set of classes that an aggregation works with.
+type takes uint8
+
+const (
+	takesTexts   = takes(1 << texts)
+	takesNumbers = takes(1<<wholes | 1<<reals | 1<<counts)
+	takesAll     = takes(0xff)
+)
+
+// resolve finds the field in all indices. The error is the server's.
+func (v *values) resolve(kind, name string, all []search.Index, take takes, dated bool) error {
+	v.fields = make([]*fields.Field, len(all))
+	var first *search.Index
+	for i := range all {
+		f, ok := all[i].Schema.Field(v.of.Field)
+		if !ok {
+			continue
+		}
+		c, err := classOf(f)
+		if err != nil {
+			return err
+		}
+		if take&(1<<c) == 0 || c == texts && kind == "ip_range" && f.Kind() != fields.Address {
+			return exception.New(exception.IllegalArgument, "Field [%s] of type [%s] is not supported for aggregation [%s]", f.Path(), f.Type(), kind)
+		}
+		if v.of.Type != "" && c == texts && f.Kind() != fields.Address && numeric(v.of.Type) {
+			return exception.New(exception.IllegalArgument, "Expected numeric type on field [%s], but got [%s]", f.Path(), f.Type())
+		}
+		if v.fields[i] = f; first == nil {
+			first, v.field = &all[i], f
+		}
+		if v.class, err = v.class.with(c, kind, name); err != nil {
+			return err
+		}
+	}
+	if kind != "value_count" && kind != "cardinality" && kind != "missing" {
+		var err error
+		if v.format, err = formatOf(v.field, first, &v.of, dated); err != nil {
+			return err
+		}
+	}
+	return v.resolveMissing(take, dated)
+}
+
+// numeric reports whether a value_type is one of numbers.
+func numeric(valueType string) bool {
+	return valueType != "string" && valueType != "ip"
+}
+
+// classOf says how the values of a field are kept, and refuses those that cannot be read
+// by doc.
+func classOf(f *fields.Field) (class, error) {
+	switch {
+	case f.Type() == "_id" || f.Type() == "_index" || f.Type() == "constant_keyword":
+		return texts, nil
+	case f.Type() == "_seq_no":
+		return wholes, nil
+	case f.Type() == "match_only_text" || f.Kind() == fields.Text && f.Spec().Column == 0:
+		return 0, exception.New(exception.IllegalArgument, "Text fields are not optimised for operations that require per-document "+
+			"field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. "+
+			"Alternatively, set fielddata=true on [%s] in order to load field data by uninverting the inverted index. "+
+			"Note that this can use significant memory.", f.Path())
+	case f.Path() == f.Type() && f.Path()[0] == '_':
+		return 0, exception.New(exception.IllegalArgument, "Fielddata is not supported on field [%s] of type [%s]", f.Path(), f.Type())
+	case f.Kind() == fields.Opaque:
+		return others, nil
+	case f.Spec().Column == 0:
+		return 0, exception.New(exception.IllegalArgument, "Can't load fielddata on [%s] because fielddata is unsupported on fields of type [%s]. Use doc values instead.", f.Path(), f.Type())
+	}
+	switch f.Kind() {
+	case fields.Integer:
+		switch f.Type() {
+		case "scaled_float":
+			return reals, nil
+		case "unsigned_long":
+			return counts, nil
+		}
+		return wholes, nil
+	case fields.Real:
+		return reals, nil
+	case fields.Date, fields.Truth:
+		return wholes, nil
+	case fields.GeoPoint, fields.Interval:
+		return others, nil
+	}
+	return texts, nil
+}
+
+// with is the class of values of two: numbers with a fraction where one has any.
+func (c class) with(other class, kind, name string) (class, error) {
+	switch {
+	case c == nothing || c == other:
+		return other, nil
+	case kind != "terms" && kind != "composite":
+		if c == texts || other == texts || c == others || other == others {
+			return others, nil // only counted
+		}
+		return reals, nil
+	case (c == wholes || c == reals) && (other == wholes || other == reals):
+		return reals, nil
+	}
+	return c, exception.New(exception.AggregationExecution, "Merging/Reducing the aggregations failed when computing the aggregation [%s] because the field you gave in the aggregation query existed as two different types in two different indices", name)
+}
+
+// resolveMissing reads what stands for a value where there is none.
+func (v *values) resolveMissing(take takes, dated bool) error {
+	if v.of.Missing == nil {
+		if v.class == nothing {
+			v.class = v.unknownClass(take, dated)
+		}
+		return nil
+	}
+	v.missing = true
+	if v.class == nothing {
+		v.class = v.unknownClass(take, dated)
+	}
+	var err error
+	switch v.class {
+	case texts:
+		v.missingText, err = v.term(v.of.Missing.Text)
+		return err
+	case others:
+		return nil
+	}
+	v.missingWhole, v.missingReal, err = v.number(*v.of.Missing)
+	if v.class == wholes && v.missingReal != math.Trunc(v.missingReal) {
+		v.class = reals
+	}
+	return err
+}
+
+// unknownClass is the class of the values of a field that no index knows: they are all
+// what stands for missing ones.
+func (v *values) unknownClass(take takes, dated bool) class {
+	switch {
+	case dated || v.of.Type == "date" || v.of.Type == "boolean" || v.of.Type == "long" || v.of.Type == "double":
+		return wholes
+	case v.of.Type == "" && take&takesTexts != 0, v.of.Type == "string", v.of.Type == "ip":
+		return texts
+	}
+	return reals
+}
+
+// term is a text as the field's terms have it.
+func (v *values) term(text string) ([]byte, error) {
+	if v.of.Type != "ip" && (v.field == nil || v.field.Kind() != fields.Address) {
+		return []byte(text), nil
+	}
+	a, err := address(text)
+	if err != nil {
+		return nil, err
+	}
+	return a[:], nil
+}
+
+// address reads an IP address.
+func address(text string) ([16]byte, error) {
+	a, err := netip.ParseAddr(text)
+	if err != nil || a.Zone() != "" {
+		return [16]byte{}, exception.New(exception.IllegalArgument, "'%s' is not an IP string literal.", text)
+	}
+	return a.As16(), nil
+}
+
+// number reads a value of a request: both forms of it.
+func (v *values) number(value fields.Value) (whole int64, real float64, err error) {
+	text := value.Text
+	switch v.format.kind {
+	case dates:
+		whole, err = v.day(text)
+		return whole, float64(whole), err
+	case truth:
+		switch text {
+		case "true":
+			return 1, 1, nil
+		case "false":
+			return 0, 0, nil
+		}
+		if value.Kind == token.String {
+			return 0, 0, exception.New(exception.IllegalArgument, "Cannot parse boolean [%s], expected either [true] or [false]", text)
+		}
+	}
+	if v.class == counts {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err == nil {
+			return int64(n ^ 1<<63), float64(n), nil
+		}
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, float64(n), nil
+	}
+	real, bad := strconv.ParseFloat(text, 64)
+	if bad != nil {
+		return 0, 0, exception.NotNumber(text)
+	}
+	return cast(real), real, nil
+}
+
+// day reads a date, of the format of the field or of the request.
+func (v *values) day(text string) (int64, error) {
+	format := v.format.dates
+	if format == nil {
+		format = date.MustFormat(isoFormat)
+	}
+	millis, _, err := format.ParseMath(text, v.now, false, v.of.Zone)
+	return millis, err
+}
