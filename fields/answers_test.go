@@ -58,6 +58,13 @@ func readLines(t testing.TB) (texts []string, lines []line) {
 	return texts, lines
 }
 
+// tester is a *testing.T, or rapid's.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // store is documents in a segment.
 type store struct {
 	schema *fields.Schema
@@ -66,7 +73,7 @@ type store struct {
 }
 
 // newStore writes the documents of the lines.
-func newStore(t testing.TB, lines []line) *store {
+func newStore(t tester, lines []line) *store {
 	s := &store{now: time.Now().UnixMilli()}
 	b := segment.NewBuilder()
 	w := fields.NewWriter(b)
@@ -87,7 +94,7 @@ func newStore(t testing.TB, lines []line) *store {
 	return s
 }
 
-func schemaOf(t testing.TB, definition string) *fields.Schema {
+func schemaOf(t tester, definition string) *fields.Schema {
 	t.Helper()
 	a, err := analysis.New(nil)
 	if err != nil {
@@ -100,7 +107,7 @@ func schemaOf(t testing.TB, definition string) *fields.Schema {
 	return fields.New(m, a)
 }
 
-func built(t testing.TB, b *segment.Builder) *segment.Segment {
+func built(t tester, b *segment.Builder) *segment.Segment {
 	t.Helper()
 	data, err := b.Build()
 	if err != nil {

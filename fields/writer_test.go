@@ -11,7 +11,7 @@ import (
 )
 
 // written puts sources with the ids 0, 1, … into a segment.
-func written(t testing.TB, definition string, sources ...string) *store {
+func written(t tester, definition string, sources ...string) *store {
 	t.Helper()
 	s := &store{schema: schemaOf(t, definition)}
 	b := segment.NewBuilder()
