@@ -150,8 +150,8 @@ func TestImportsGoDown(t *testing.T) {
 // TestAdaptersAreWiredInOnePlace: only cmd/reshelve may import an adapter, and a
 // face only what is below it through control.
 func TestAdaptersAreWiredInOnePlace(t *testing.T) {
-	faces := map[string][]string{"cli": {"control", "document", "fault"}, "gateway": {"catalog", "control", "date", "document",
-		"exception", "fault", "java", "mapping", "placement", "query", "routing", "token", "wildcard", "xcontent"}}
+	faces := map[string][]string{"cli": {"control", "document", "fault"}, "gateway": {"aggregate", "analysis", "catalog", "control", "date", "document",
+		"exception", "fault", "fields", "highlight", "java", "mapping", "placement", "query", "routing", "search", "segment", "token", "wildcard", "xcontent"}}
 	rooms := readMap(t)
 	for name, src := range readSources(t) {
 		for path, file := range src.files {

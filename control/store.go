@@ -9,5 +9,15 @@ type Store struct {
 	*store.Store
 }
 
+// The words in which a store is asked for documents that are searched.
+type (
+	Where      = store.Where
+	Found      = store.Found
+	PhaseError = store.PhaseError
+	ByQuery    = store.ByQuery
+	Into       = store.Into
+	Progress   = store.Progress
+)
+
 // NewStore hands a store to the faces.
 func NewStore(s *store.Store) *Store { return &Store{s} }

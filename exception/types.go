@@ -49,6 +49,7 @@ const (
 	ResourceNotFound        Type = "resource_not_found_exception"
 	RoutingMissing          Type = "routing_missing_exception"
 	Search                  Type = "search_exception"
+	SearchContextMissing    Type = "search_context_missing_exception"
 	SearchPhaseExecution    Type = "search_phase_execution_exception"
 	Security                Type = "security_exception"
 	Settings                Type = "settings_exception"
@@ -116,6 +117,7 @@ var Types = []Row{
 	{PatternSyntax, 400, fault.Refused, true},
 	{Parsing, 400, fault.Refused, false},
 	{QueryShard, 400, fault.Refused, false},
+	{SearchContextMissing, 404, fault.NotFound, false},
 	{Rejected, 429, fault.Limit, false},
 	{ResourceAlreadyExists, 400, fault.Conflict, false},
 	{ResourceNotFound, 404, fault.NotFound, false},

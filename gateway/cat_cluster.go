@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
-	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/control"
 )
 
 var clockColumns = []column{
@@ -30,8 +30,8 @@ func (c *call) catCount() error {
 		if err != nil {
 			return nil, err
 		}
-		found, err := c.s.store.Count(c.ctx(), e, "", query.Search{TrackTotal: -1})
-		return [][]any{append(clockCells(), found.Total)}, err
+		total, _, err := c.s.store.Count(c.ctx(), control.Where{Expression: e}, nil)
+		return [][]any{append(clockCells(), total)}, err
 	})
 }
 

@@ -1,31 +1,38 @@
 package gateway
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/reshelve/reshelve/aggregate"
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
 )
 
 const (
-	searchParams = expressionParams + sourceParams + `routing preference from size sort track_total_hits version seq_no_primary_term
+	searchParams = expressionParams + sourceParams + queryParams + `routing preference from size sort track_total_hits track_scores version seq_no_primary_term
 		search_type request_cache batched_reduce_size max_concurrent_shard_requests pre_filter_shard_size ccs_minimize_roundtrips
-		allow_partial_search_results typed_keys rest_total_hits_as_int timeout cancel_after_time_interval phase_took source source_content_type `
-	// refusedParams are known to the server, and not yet to us.
-	refusedParams = "q df analyzer analyze_wildcard default_operator lenient scroll explain stored_fields docvalue_fields " +
-		"terminate_after min_score stats suggest_field suggest_mode suggest_size suggest_text track_scores search_pipeline "
-	countParams = expressionParams + "routing preference source source_content_type "
+		allow_partial_search_results typed_keys rest_total_hits_as_int timeout cancel_after_time_interval phase_took source source_content_type
+		docvalue_fields stored_fields explain scroll terminate_after include_named_queries_score `
+	// queryParams are a query in a URL.
+	queryParams = "q df analyzer analyze_wildcard default_operator lenient "
+	// refusedParams are known to the server, and not to us.
+	refusedParams = "stats suggest_field suggest_mode suggest_size suggest_text search_pipeline "
+	countParams   = expressionParams + queryParams + "min_score routing preference source source_content_type "
 )
 
 // searchRoutes are the endpoints of searches.
 var searchRoutes = []route{
 	{"GET POST", "/_search", searchParams + refusedParams, (*call).search},
 	{"GET POST", "/{index}/_search", searchParams + refusedParams, (*call).search},
-	{"GET POST", "/_count", countParams + refusedParams, (*call).count},
-	{"GET POST", "/{index}/_count", countParams + refusedParams, (*call).count},
+	{"GET POST", "/_count", countParams + "terminate_after", (*call).count},
+	{"GET POST", "/{index}/_count", countParams + "terminate_after", (*call).count},
 }
 
 // refuseParams refuses what this version does not support, by its name.
@@ -40,6 +47,14 @@ func (c *call) refuseParams() error {
 	return nil
 }
 
+// searching is one search on its way to its answer.
+type searching struct {
+	query.Search
+	asInt, typed bool
+	aggs         *aggregate.Collector // nil: none
+	found        *control.Found
+}
+
 // search answers with the documents that a search finds.
 func (c *call) search() error {
 	if err := c.refuseParams(); err != nil {
@@ -49,96 +64,124 @@ func (c *call) search() error {
 	if err != nil {
 		return err
 	}
-	q, err := query.Parse(body)
-	if err == nil {
-		err = c.searchParams(&q)
+	x := searching{}
+	if x.Search, err = query.ReadSearch(body); err == nil {
+		err = c.searchParams(&x)
 	}
 	if err != nil {
 		return err
 	}
-	asInt, err := c.boolean("rest_total_hits_as_int", false)
+	where, err := c.where(&x)
 	if err != nil {
 		return err
 	}
-	if asInt {
-		if c.isSet("track_total_hits") && q.TrackTotal > 0 {
-			return exception.New(exception.IllegalArgument, "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got %d", q.TrackTotal)
-		}
-		if q.TrackTotal > 0 {
-			q.TrackTotal = -1
-		}
+	if refused := x.Check(c.s.options.ResultWindow); refused != nil {
+		return c.failPhase(where.Expression, refused)
 	}
-	e, err := c.expression("index", searched)
+	err = c.run(&x, where)
+	var phase *control.PhaseError
+	if errors.As(err, &phase) {
+		return c.failShards(phase.Index, exception.From(phase.Cause))
+	}
 	if err != nil {
 		return err
 	}
-	if refused := q.Check(c.s.options.ResultWindow); refused != nil {
-		return c.failPhase(e, refused)
-	}
-	q.Hold = c.holdAnswer
-	answer, err := c.s.store.Search(c.ctx(), e, c.text("routing", ""), q)
-	if err != nil {
+	defer x.found.Close()
+	if err := c.appendAnswer(&x); err != nil {
 		return err
 	}
-	c.filter = q.Source
-	c.appendAnswer(&q, &answer, asInt)
+	c.filter = x.Source
 	return c.send(http.StatusOK)
 }
 
-// searchParams lays what the URL says over what the body says.
-func (c *call) searchParams(q *query.Search) (err error) {
-	if len(c.params) == 0 {
-		return nil
+// where is what the request searches in.
+func (c *call) where(x *searching) (where control.Where, err error) {
+	if x.PIT != nil {
+		return control.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
 	}
-	for _, p := range []struct {
-		name string
-		into *int
-	}{{"from", &q.From}, {"size", &q.Size}} {
-		n, err := c.integer(p.name, 32, int64(*p.into))
-		if err != nil {
-			return err
-		}
-		if *p.into = int(n); n < 0 {
-			return exception.New(exception.IllegalArgument, "[%s] parameter cannot be negative, found [%d]", p.name, n)
-		}
-	}
-	if q.Versions, err = c.boolean("version", q.Versions); err != nil {
+	where.Routing = c.text("routing", "")
+	where.Expression, err = c.expression("index", searched)
+	return where, err
+}
+
+// run searches.
+func (c *call) run(x *searching, where control.Where) (err error) {
+	r, err := x.request()
+	if err != nil {
 		return err
 	}
-	if q.SeqNoTerm, err = c.boolean("seq_no_primary_term", q.SeqNoTerm); err != nil {
-		return err
-	}
-	if sort, ok := c.has("sort"); ok {
-		if q.Sort, err = query.ParseSort(sort); err != nil {
-			return err
-		}
-	}
-	if f, ok := c.sourceParams(); ok {
-		q.Source = f
-	}
-	switch kind := c.text("search_type", "query_then_fetch"); kind {
-	case "query_then_fetch", "dfs_query_then_fetch":
-	default:
-		return exception.New(exception.IllegalArgument, "No search type for [%s]", kind)
-	}
-	if _, err = c.duration("timeout", 0); err != nil {
-		return err
-	}
-	switch c.text("track_total_hits", "-") {
-	case "-":
-		return nil
-	case "true", "":
-		q.TrackTotal = -1
-		return nil
-	case "false":
-		q.TrackTotal = 0
-		return nil
-	}
-	n, err := c.integer("track_total_hits", 32, 0)
-	if err == nil {
-		q.TrackTotal, err = query.TrackTotal(n)
-	}
+	x.found, err = c.s.store.Find(c.ctx(), where, r)
 	return err
+}
+
+// request is the search as package search runs it.
+func (x *searching) request() (search.Request, error) {
+	r := search.NewRequest()
+	if x.Query != nil {
+		r.Query = x.Query
+	}
+	r.PostFilter, r.MinScore, r.Sort, r.Size = x.PostFilter, x.MinScore, x.Sort, x.From+x.Size
+	r.TrackTotal, r.TrackScore, r.Slice = x.TrackTotal, x.TrackScores, x.Slice
+	for _, value := range x.After {
+		after, err := sortValue(value)
+		if err != nil {
+			return r, err
+		}
+		r.After = append(r.After, after)
+	}
+	if len(x.Aggs) > 0 {
+		var err error
+		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{}); err != nil {
+			return r, err
+		}
+		r.Collectors = append(r.Collectors, x.aggs)
+	}
+	return r, nil
+}
+
+// sortValue is a value of search_after, by its kind in JSON.
+func sortValue(value json.RawMessage) (search.SortValue, error) {
+	switch value[0] {
+	case '"':
+		var text string
+		err := json.Unmarshal(value, &text)
+		return search.SortValue{Kind: search.Textual, Text: []byte(text)}, err
+	case 'n':
+		return search.SortValue{Null: true}, nil
+	case 't', 'f':
+		return search.SortValue{Kind: search.Textual, Text: value}, nil
+	}
+	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		return search.SortValue{N: n}, nil
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
+		err = exception.New(exception.IllegalArgument, "search_after takes numbers, and not %s", value)
+	}
+	return search.SortValue{Kind: search.Fractional, F: f}, err
+}
+
+// searchParams lays what the URL says over what the body says.
+func (c *call) searchParams(x *searching) (err error) {
+	if err := x.ReadURL(c.has); err != nil {
+		return err
+	}
+	if x.TerminateAfter > 0 {
+		return notYet("[terminate_after]")
+	}
+	if x.typed, err = c.boolean("typed_keys", false); err != nil {
+		return err
+	}
+	if x.asInt, err = c.boolean("rest_total_hits_as_int", false); err != nil || !x.asInt {
+		return err
+	}
+	if c.isSet("track_total_hits") && x.TrackTotal > 0 {
+		return exception.New(exception.IllegalArgument, "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got %d", x.TrackTotal)
+	}
+	if x.TrackTotal > 0 {
+		x.TrackTotal = -1
+	}
+	return nil
 }
 
 // failPhase answers with what the server finds out only when it asks the shards:
@@ -149,12 +192,19 @@ func (c *call) failPhase(e catalog.Expression, cause *exception.Error) error {
 		return err
 	}
 	if len(names) == 0 {
-		c.appendAnswer(&query.Search{TrackTotal: -1}, &query.Answer{}, false)
+		if err := c.appendAnswer(&searching{Search: query.Search{TrackTotal: -1}, found: &control.Found{}}); err != nil {
+			return err
+		}
 		return c.send(http.StatusOK)
 	}
-	out := appendException(append(c.out, `{"error":{"root_cause":[`...), cause, false)
+	return c.failShards(names[0], cause)
+}
+
+// failShards answers with a failure of all shards.
+func (c *call) failShards(index string, cause *exception.Error) error {
+	out := appendException(append(c.out[:0], `{"error":{"root_cause":[`...), cause, false)
 	out = append(out, `],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[{"shard":0,"index":`...)
-	out = appendString(out, names[0])
+	out = appendString(out, index)
 	out = appendString(append(out, `,"node":`...), c.s.options.Name)
 	out = append(appendException(append(out, `,"reason":`...), cause, true), "}]"...)
 	if cause.Type.Row().Plain {
@@ -167,83 +217,6 @@ func (c *call) failPhase(e catalog.Expression, cause *exception.Error) error {
 	return c.send(cause.Status())
 }
 
-// appendAnswer appends what a search found.
-func (c *call) appendAnswer(q *query.Search, a *query.Answer, asInt bool) {
-	out := strconv.AppendInt(append(c.out, `{"took":`...), c.took(), 10)
-	out = appendShards(append(out, `,"timed_out":false,`...), a.Shards)
-	out = append(out, `,"hits":{`...)
-	if q.TrackTotal != 0 {
-		out = appendTotal(append(out, `"total":`...), a, asInt)
-		out = append(out, ',')
-	}
-	score := "1.0"
-	if len(q.Sort) > 0 {
-		score = "null"
-	}
-	switch {
-	case a.Shards == 0:
-		out = append(out, `"max_score":0.0,"hits":[`...)
-	case len(a.Hits) == 0:
-		out = append(out, `"max_score":null,"hits":[`...)
-	default:
-		out = append(append(append(out, `"max_score":`...), score...), `,"hits":[`...)
-	}
-	for i := range a.Hits {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = c.appendHit(out, q, &a.Hits[i], score)
-	}
-	c.out = append(out, "]}}"...)
-}
-
-func appendShards(dst []byte, n int) []byte {
-	dst = strconv.AppendInt(append(dst, `"_shards":{"total":`...), int64(n), 10)
-	dst = strconv.AppendInt(append(dst, `,"successful":`...), int64(n), 10)
-	return append(dst, `,"skipped":0,"failed":0}`...)
-}
-
-func appendTotal(dst []byte, a *query.Answer, asInt bool) []byte {
-	if asInt {
-		return strconv.AppendInt(dst, a.Total, 10)
-	}
-	dst = strconv.AppendInt(append(dst, `{"value":`...), a.Total, 10)
-	if a.AtLeast {
-		return append(dst, `,"relation":"gte"}`...)
-	}
-	return append(dst, `,"relation":"eq"}`...)
-}
-
-func (c *call) appendHit(out []byte, q *query.Search, h *query.Hit, score string) []byte {
-	out = appendString(append(out, `{"_index":`...), h.Index)
-	out = appendString(append(out, `,"_id":`...), h.ID)
-	if q.Versions {
-		out = strconv.AppendInt(append(out, `,"_version":`...), h.Version, 10)
-	}
-	if q.SeqNoTerm {
-		out = strconv.AppendInt(append(out, `,"_seq_no":`...), h.SeqNo, 10)
-		out = strconv.AppendInt(append(out, `,"_primary_term":`...), h.PrimaryTerm, 10)
-	}
-	out = append(append(out, `,"_score":`...), score...)
-	if h.Routing != "" {
-		out = appendString(append(out, `,"_routing":`...), h.Routing)
-	}
-	if h.Source != nil && !q.Source.None {
-		out = q.Source.Append(append(out, `,"_source":`...), h.Source)
-	}
-	if len(h.Sort) > 0 {
-		out = append(out, `,"sort":[`...)
-		for i, value := range h.Sort {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, value...)
-		}
-		out = append(out, ']')
-	}
-	return append(out, '}')
-}
-
 // count answers with the number of documents that a query finds.
 func (c *call) count() error {
 	if err := c.refuseParams(); err != nil {
@@ -253,19 +226,34 @@ func (c *call) count() error {
 	if err != nil {
 		return err
 	}
-	q, err := query.ParseCount(body)
+	q, err := query.ReadCount(body)
+	if err == nil {
+		var ofURL search.Query
+		if ofURL, err = query.ReadURL(c.has); ofURL != nil {
+			q = ofURL
+		}
+	}
 	if err != nil {
 		return err
 	}
-	e, err := c.expression("index", searched)
+	for _, name := range []string{"min_score", "terminate_after"} {
+		if c.isSet(name) {
+			return notYet("[" + name + "]")
+		}
+	}
+	where := control.Where{Routing: c.text("routing", "")}
+	if where.Expression, err = c.expression("index", searched); err != nil {
+		return err
+	}
+	total, shards, err := c.s.store.Count(c.ctx(), where, q)
+	var phase *control.PhaseError
+	if errors.As(err, &phase) {
+		return c.failShards(phase.Index, exception.From(phase.Cause))
+	}
 	if err != nil {
 		return err
 	}
-	answer, err := c.s.store.Count(c.ctx(), e, c.text("routing", ""), q)
-	if err != nil {
-		return err
-	}
-	c.out = strconv.AppendInt(append(c.out, `{"count":`...), answer.Total, 10)
-	c.out = append(appendShards(append(c.out, ','), answer.Shards), '}')
+	c.out = strconv.AppendInt(append(c.out, `{"count":`...), total, 10)
+	c.out = append(appendShards(append(c.out, ','), shards), '}')
 	return c.send(http.StatusOK)
 }

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,7 +15,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/placement"
-	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
@@ -204,9 +203,9 @@ func TestRequestsFollowAShardThatMoves(t *testing.T) {
 	if _, err := l.Refresh(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := l.Count(t.Context(), all, "", query.Search{})
-	if err != nil || answer.Total != 2*writers*each {
-		t.Errorf("%d documents, %v; want %d", answer.Total, err, 2*writers*each)
+	total, _, err := l.Count(t.Context(), store.Where{Expression: all}, nil)
+	if err != nil || total != 2*writers*each {
+		t.Errorf("%d documents, %v; want %d", total, err, 2*writers*each)
 	}
 }
 
@@ -219,13 +218,17 @@ func TestPagesGoOn(t *testing.T) {
 		writes = append(writes, writing(document.Index, fmt.Sprintf("old-%03d", n), `{}`))
 	}
 	l.Write(t.Context(), writes, document.AtOnce)
-	for _, order := range [][]query.Sort{{{Field: "_doc"}}, {{Field: "_id"}}, {{Field: "_id", Descending: true}, {Field: "_doc"}}, {{Field: "_doc", Descending: true}}} {
+	for _, order := range [][]search.Sort{{{Field: "_doc"}}, {{Field: "_id"}}, {{Field: "_id", Descending: true}, {Field: "_doc"}}, {{Field: "_doc", Descending: true}}} {
 		seen := map[string]int{}
-		var after []json.RawMessage
+		var after []search.SortValue
 		for page := 0; ; page++ {
-			q := query.Search{Size: 17, Sort: order, After: after, TrackTotal: -1}
-			answer, err := l.Search(t.Context(), all, "", q)
+			r := search.NewRequest()
+			r.Size, r.Sort, r.After, r.TrackTotal = 17, order, after, -1
+			answer, err := l.Find(t.Context(), store.Where{Expression: all}, r)
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := answer.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if len(answer.Hits) == 0 {
@@ -259,11 +262,11 @@ func TestPagesGoOn(t *testing.T) {
 func TestSearchesSeeRefreshesAndGetsSeeTheTruth(t *testing.T) {
 	l := newLibrary(t, `{"settings":{"refresh_interval":"-1"}}`)
 	count := func() int64 {
-		answer, err := l.Count(t.Context(), all, "", query.Search{})
+		total, _, err := l.Count(t.Context(), store.Where{Expression: all}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return answer.Total
+		return total
 	}
 	l.Write(t.Context(), []document.Write{writing(document.Index, "1", `{}`)}, document.Eventually)
 	if n := count(); n != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
@@ -28,11 +28,11 @@ func put(ctx context.Context, s *store.Store, target, id, source string) error {
 
 func count(t *testing.T, s *store.Store, target string) int64 {
 	t.Helper()
-	answer, err := s.Count(t.Context(), expression([]string{target}, searched), "", query.Search{})
+	total, _, err := s.Count(t.Context(), store.Where{Expression: expression([]string{target}, searched)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.Total
+	return total
 }
 
 func settle(t *testing.T, what string, holds func() bool) {
@@ -199,7 +199,10 @@ func TestNamesChangeUnderRequests(t *testing.T) {
 				default:
 				}
 				check("writing", put(ctx, s, "i", fmt.Sprint(i%10), `{"a":1}`))
-				_, err := s.Search(ctx, expression([]string{"i"}, searched), "", query.Search{Size: 5})
+				found, err := s.Find(ctx, store.Where{Expression: expression([]string{"i"}, searched)}, search.NewRequest())
+				if err == nil {
+					err = found.Close()
+				}
 				check("searching", err)
 				_, err = s.Get(ctx, document.Read{Target: "i", ID: "1", Version: document.Unset})
 				check("getting", err)

@@ -17,6 +17,8 @@ type rules struct {
 	partitions int
 	interval   time.Duration // of refreshes; negative: only when asked
 	tombstones time.Duration // how long deletes are remembered at least; 0: as the engine does
+	defaults   []string      // patterns of index.query.default_field; nil: all fields
+	window     int           // index.max_result_window
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
 	pipeline   *exception.Error // writes that would go through a pipeline, of which there are none
@@ -45,6 +47,8 @@ func readRules(settings map[string]string) (rules, error) {
 		partitions: r.number("index.routing_partition_size", 1),
 		interval:   r.span("index.refresh_interval", time.Second),
 		tombstones: max(r.span("index.gc_deletes", 0), 0),
+		defaults:   list(settings["index.query.default_field"]),
+		window:     r.number("index.max_result_window", 10000),
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
 	}

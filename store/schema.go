@@ -30,11 +30,16 @@ func analyzers(settings map[string]string) (*analysis.Analysis, error) {
 		if !strings.HasPrefix(name, "index.analysis.") {
 			continue
 		}
-		var list []string
-		if json.Unmarshal([]byte(value), &list) != nil { // lists are kept as JSON
-			list = []string{value}
-		}
-		defined[name] = list
+		defined[name] = list(value)
 	}
 	return analysis.New(defined)
+}
+
+// list is a setting that may have several values: they are kept as JSON. Nil when it is
+// not set.
+func list(value string) (values []string) {
+	if value != "" && json.Unmarshal([]byte(value), &values) != nil {
+		values = []string{value}
+	}
+	return values
 }

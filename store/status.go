@@ -56,8 +56,8 @@ func (s *Store) RoutedStatus(ctx context.Context, e catalog.Expression, routed s
 			continue
 		}
 		visited := map[uint32]bool{}
-		for _, p := range idx.parts(routed) {
-			visited[p.row.Number] = true
+		for _, row := range idx.rows(splitRouting(routed), nil) {
+			visited[row.Number] = true
 		}
 		statuses[i].Shards = slices.DeleteFunc(statuses[i].Shards, func(sh catalog.ShardStatus) bool { return !visited[sh.Number] })
 	}

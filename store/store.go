@@ -50,6 +50,7 @@ type Store struct {
 	view  atomic.Pointer[view]
 
 	refresher  refresher
+	points     points
 	background context.Context // until Close
 	stop       context.CancelFunc
 	running    sync.WaitGroup
@@ -62,6 +63,7 @@ func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store
 	s := &Store{coord: c, engine: e, options: o.withDefaults()}
 	s.background, s.stop = context.WithCancel(context.Background())
 	s.refresher.init()
+	s.points.init()
 	err := s.load(ctx)
 	if err == nil {
 		if err = s.agreeOnHidden(ctx); err != nil {
@@ -74,6 +76,7 @@ func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store
 	}
 	s.running.Go(func() { s.refreshDirty(s.background) })
 	s.running.Go(func() { s.prune(s.background) })
+	s.running.Go(func() { s.expire(s.background) })
 	return s, nil
 }
 

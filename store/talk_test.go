@@ -21,7 +21,6 @@ import (
 	coordmemory "github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/query"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
 	"github.com/reshelve/reshelve/wildcard"
@@ -509,8 +508,8 @@ func (r *request) getTemplate() ([]byte, error) {
 // documents makes requests on documents; only their errors are answers here.
 func (r *request) documents() ([]byte, error) {
 	if r.at(1) == "_count" {
-		answer, err := r.store.Count(r.ctx, r.expression(searched), "", query.Search{})
-		return []byte(fmt.Sprintf(`{"count":%d,"_shards":{"total":%d,"successful":%[2]d,"skipped":0,"failed":0}}`, answer.Total, answer.Shards)), err
+		total, shards, err := r.store.Count(r.ctx, store.Where{Expression: r.expression(searched)}, nil)
+		return []byte(fmt.Sprintf(`{"count":%d,"_shards":{"total":%d,"successful":%[2]d,"skipped":0,"failed":0}}`, total, shards)), err
 	}
 	if r.method == "GET" {
 		found, err := r.store.Get(r.ctx, document.Read{Target: r.at(0), ID: r.at(2), Version: document.Unset})

@@ -1,0 +1,198 @@
+package gateway
+
+import (
+	"strconv"
+
+	"github.com/reshelve/reshelve/aggregate"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
+)
+
+// appendAnswer appends what a search found.
+func (c *call) appendAnswer(x *searching) (err error) {
+	out := append(c.out, '{')
+	if x.found.Scroll != "" {
+		out = append(appendString(append(out, `"_scroll_id":`...), x.found.Scroll), ',')
+	}
+	if x.PIT != nil {
+		out = append(appendString(append(out, `"pit_id":`...), x.PIT.ID), ',')
+	}
+	out = strconv.AppendInt(append(out, `"took":`...), c.took(), 10)
+	out = appendShards(append(out, `,"timed_out":false,`...), x.found.Shards)
+	out = append(out, `,"hits":`...)
+	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
+	if out, err = c.appendHits(out, x, &x.Fetch, &x.found.Result, hits); err != nil {
+		return err
+	}
+	if x.aggs != nil {
+		out = append(out, `,"aggregations":`...)
+		if out, err = x.aggs.AppendJSON(out, x.typed, c.topHits(x)); err != nil {
+			return err
+		}
+	}
+	c.out = append(out, '}')
+	return nil
+}
+
+// topHits renders what aggregations of top_hits found.
+func (c *call) topHits(x *searching) aggregate.Hits {
+	return func(dst []byte, of *aggregate.TopHits, found search.Result) ([]byte, error) {
+		fetch, _ := of.Fetch.(*query.Fetch)
+		if fetch == nil {
+			fetch = &query.Fetch{}
+		}
+		inner := *x
+		inner.TrackTotal, inner.asInt = -1, false
+		return c.appendHits(dst, &inner, fetch, &found, found.Hits[min(of.From, len(found.Hits)):])
+	}
+}
+
+func appendShards(dst []byte, n int) []byte {
+	dst = strconv.AppendInt(append(dst, `"_shards":{"total":`...), int64(n), 10)
+	dst = strconv.AppendInt(append(dst, `,"successful":`...), int64(n), 10)
+	return append(dst, `,"skipped":0,"failed":0}`...)
+}
+
+// appendHits appends the object of hits.
+func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, r *search.Result, hits []search.Hit) (_ []byte, err error) {
+	dst = append(dst, '{')
+	if x.TrackTotal != 0 {
+		dst = append(appendTotal(append(dst, `"total":`...), r, x.asInt), ',')
+	}
+	dst = append(dst, `"max_score":`...)
+	switch {
+	case x.found.Shards == 0:
+		dst = append(dst, "0.0"...)
+	case r.MaxScore == nil:
+		dst = append(dst, "null"...)
+	default:
+		dst = append(dst, java.Float(*r.MaxScore)...)
+	}
+	dst = append(dst, `,"hits":[`...)
+	for i := range hits {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = c.appendHit(dst, x, fetch, &hits[i], r.Scored); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, "]}"...), nil
+}
+
+func appendTotal(dst []byte, r *search.Result, asInt bool) []byte {
+	if asInt {
+		return strconv.AppendInt(dst, r.Total, 10)
+	}
+	dst = strconv.AppendInt(append(dst, `{"value":`...), r.Total, 10)
+	if r.AtLeast {
+		return append(dst, `,"relation":"gte"}`...)
+	}
+	return append(dst, `,"relation":"eq"}`...)
+}
+
+// appendHit appends one hit with what is asked of it.
+func (c *call) appendHit(dst []byte, x *searching, fetch *query.Fetch, h *search.Hit, scored bool) ([]byte, error) {
+	hidden := fetch.StoredFields != nil && !fetch.SourceSet // _source is not shown
+	withSource := !fetch.Source.None && !hidden
+	row, err := x.found.Document(c.ctx(), h, !withSource && !needsSource(fetch))
+	if err != nil {
+		return dst, err
+	}
+	if err := c.holdAnswer(int64(len(row.Source))); err != nil {
+		return dst, err
+	}
+	dst = appendString(append(dst, `{"_index":`...), x.found.Index(h))
+	if len(fetch.StoredFields) != 1 || fetch.StoredFields[0] != "_none_" {
+		dst = appendString(append(dst, `,"_id":`...), h.ID)
+	}
+	if fetch.Versions {
+		dst = strconv.AppendInt(append(dst, `,"_version":`...), row.Version, 10)
+	}
+	if fetch.SeqNoTerm {
+		dst = strconv.AppendInt(append(dst, `,"_seq_no":`...), row.SeqNo, 10)
+		dst = strconv.AppendInt(append(dst, `,"_primary_term":`...), row.PrimaryTerm, 10)
+	}
+	dst = append(dst, `,"_score":`...)
+	if scored {
+		dst = append(dst, java.Float(h.Score)...)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	if row.Routing != "" && (len(fetch.StoredFields) != 1 || fetch.StoredFields[0] != "_none_") {
+		dst = appendString(append(dst, `,"_routing":`...), row.Routing)
+	}
+	if withSource {
+		dst = fetch.Source.Append(append(dst, `,"_source":`...), row.Source)
+	}
+	if dst, err = c.appendFetched(dst, x, fetch, h, row.Source); err != nil {
+		return dst, err
+	}
+	return append(appendMatched(appendSort(dst, x, h), h), '}'), nil
+}
+
+// needsSource reports whether something is shown that is read out of the source.
+func needsSource(fetch *query.Fetch) bool { return len(fetch.Fields) > 0 || fetch.Highlight != nil }
+
+// appendFetched appends fields and highlights.
+func (c *call) appendFetched(dst []byte, _ *searching, fetch *query.Fetch, _ *search.Hit, _ []byte) ([]byte, error) {
+	switch {
+	case len(fetch.Fields) > 0:
+		return dst, notYet("[fields]")
+	case len(fetch.DocvalueFields) > 0:
+		return dst, notYet("[docvalue_fields]")
+	case fetch.Highlight != nil:
+		return dst, notYet("[highlight]")
+	case fetch.Explain:
+		return dst, notYet("[explain]")
+	}
+	return dst, nil
+}
+
+func notYet(what string) error {
+	return exception.New(exception.IllegalArgument, "%s is not supported by this version of reshelve", what)
+}
+
+// appendSort appends the values by which a hit is sorted: what search_after takes.
+func appendSort(dst []byte, x *searching, h *search.Hit) []byte {
+	keys := h.Sort
+	if x.found.Scroll != "" {
+		keys = keys[:x.found.Keys]
+	}
+	if len(keys) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"sort":[`...)
+	for i, v := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		switch {
+		case v.Null:
+			dst = append(dst, "null"...)
+		case v.Kind == search.Textual:
+			dst = appendString(dst, v.Text)
+		case v.Kind == search.Fractional:
+			dst = append(dst, java.Double(v.F)...)
+		default:
+			dst = strconv.AppendInt(dst, v.N, 10)
+		}
+	}
+	return append(dst, ']')
+}
+
+func appendMatched(dst []byte, h *search.Hit) []byte {
+	if len(h.Matched) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"matched_queries":[`...)
+	for i, name := range h.Matched {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, name)
+	}
+	return append(dst, ']')
+}

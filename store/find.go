@@ -1,0 +1,250 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Where says what a search looks into: what an expression means now, or a point in time.
+type Where struct {
+	Expression catalog.Expression
+	Routing    string        // values between commas; "": all shards
+	Point      string        // id of a point in time, instead of both
+	Keep       time.Duration // for how long the point is kept from now on; 0: as before
+}
+
+// Find searches as the last refresh shows the documents, or a point in time. Ties come by
+// (index number, order key, id), so that a page goes on where the one before it ended
+// whatever becomes of the shards. Close what it gives.
+func (s *Store) Find(ctx context.Context, where Where, r search.Request) (*Found, error) {
+	var parts [][]part
+	var pinned *Point
+	var err error
+	if where.Point != "" {
+		if pinned, err = s.enter(where.Point, where.Keep, false); err == nil {
+			parts = pinned.parts
+		}
+	} else {
+		parts, err = s.visitAgain(ctx, where.Expression, where.Routing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.findIn(ctx, parts, pinned, r)
+}
+
+// Count is how many documents a query finds, in how many shards.
+func (s *Store) Count(ctx context.Context, where Where, q search.Query) (total int64, shards int, err error) {
+	r := search.NewRequest()
+	r.Size, r.TrackTotal = 0, -1
+	if q != nil {
+		r.Query = q
+	}
+	f, err := s.Find(ctx, where, r)
+	if err != nil {
+		return 0, 0, err
+	}
+	return f.Total, f.Shards, f.Close()
+}
+
+// findIn searches in readers, which it closes when it fails.
+func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request) (*Found, error) {
+	f := &Found{parts: parts, pinned: pinned}
+	indices := make([]search.Index, len(parts))
+	for i, of := range parts {
+		indices[i] = searched(of)
+		f.Shards += len(of)
+	}
+	r.Now = s.options.Clock().UnixMilli()
+	err := prepare(r.Collectors, indices)
+	if err == nil {
+		f.Result, err = search.Run(ctx, indices, r)
+	}
+	if err != nil {
+		if len(indices) > 0 && isException(err) {
+			err = &PhaseError{Index: indices[0].Name, Cause: err}
+		}
+		return nil, joined(err, f.Close())
+	}
+	return f, nil
+}
+
+// prepare shows all indices to collectors that want to see them before.
+func prepare(collectors []search.Collector, indices []search.Index) error {
+	for _, c := range collectors {
+		if p, ok := c.(interface{ Prepare([]search.Index) error }); ok {
+			if err := p.Prepare(indices); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// searched is an index as package search takes it.
+func searched(of []part) search.Index {
+	idx := of[0].index
+	s := search.Index{
+		Number: idx.entry.Number, Name: idx.record.Name, UUID: idx.entry.UUID, Schema: idx.schema,
+		Aliases: of[0].aliases, Defaults: idx.rules.defaults, Filter: of[0].filter,
+	}
+	for _, p := range of {
+		s.Sources = append(s.Sources, search.Source{Shard: p.row.Number, Views: p.reader.Views()})
+	}
+	return s
+}
+
+// part is one shard that a search visits.
+type part struct {
+	index   *index
+	aliases []string     // names of the index
+	filter  search.Query // that its documents must meet; nil: none
+	row     placement.Shard
+	reader  shard.Reader
+}
+
+// visitAgain is visit, repeated with the newest placements as long as a shard is not what
+// it was thought to be.
+func (s *Store) visitAgain(ctx context.Context, e catalog.Expression, routed string) ([][]part, error) {
+	for round := 1; ; round++ {
+		parts, err := s.visit(ctx, e, routed)
+		if !fault.Is(err, fault.Stale) {
+			return parts, err
+		}
+		if waited := pause(ctx, round); waited != nil {
+			return nil, err
+		}
+		if err := s.reloadAll(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Store) reloadAll(ctx context.Context, e catalog.Expression) error {
+	names, err := s.Resolve(ctx, e)
+	for _, name := range names {
+		if err := s.reload(ctx, name); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return err
+}
+
+// visit acquires readers of the shards that a search meets, by index number and range.
+func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) (parts [][]part, err error) {
+	v := s.view.Load() // one for all: an index that goes in between is an error, not left out
+	indices, err := s.readable(v, e)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, idx := range indices {
+		names = append(names, idx.record.Name)
+	}
+	reach, err := v.catalog.Reach(e, names, s.now().UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	for _, idx := range indices {
+		visited, err := idx.visited(ctx, reach[idx.record.Name], routed, v.catalog)
+		if err != nil {
+			return nil, joined(err, closeParts(parts))
+		}
+		if len(visited) > 0 {
+			parts = append(parts, visited)
+		}
+	}
+	return parts, nil
+}
+
+// readable are the open indices that an expression means, by number.
+func (s *Store) readable(v *view, e catalog.Expression) (indices []*index, err error) {
+	names, err := v.catalog.Resolve(e, s.now().UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		idx := v.indices[name]
+		switch {
+		case idx == nil || idx.shards == nil:
+			continue
+		case idx.rules.unreadable != nil:
+			return nil, idx.rules.unreadable
+		case idx.unsearchable != nil:
+			return nil, idx.unsearchable
+		}
+		indices = append(indices, idx)
+	}
+	slices.SortFunc(indices, func(a, b *index) int { return cmp.Compare(a.entry.Number, b.entry.Number) })
+	return indices, nil
+}
+
+// visited acquires readers of the shards of an index that a search meets.
+func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed string, names catalog.Catalog) (parts []part, err error) {
+	filter, err := query.Filters(reach.Filters)
+	if err != nil {
+		return nil, err
+	}
+	var aliases []string
+	for alias := range names.AliasesOf(idx.record.Name) {
+		aliases = append(aliases, alias)
+	}
+	for _, row := range idx.rows(splitRouting(routed), reach.Routing) {
+		p := part{index: idx, aliases: aliases, filter: filter, row: row}
+		if p.reader, err = idx.shards[row.Number].Acquire(ctx, row.Epoch); err != nil {
+			return nil, joined(err, closeParts([][]part{parts}))
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// rows are the shards of an index that routing values visit, of the request and of an
+// alias; all when there are none. As on the server, a routing value chooses shards; what
+// else lies in them is found too.
+func (idx *index) rows(asked, ofAlias []string) (rows []placement.Shard) {
+	for _, row := range idx.placement.Shards {
+		if idx.routes(row.Range, asked) && idx.routes(row.Range, ofAlias) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (idx *index) routes(to routing.Range, values []string) bool {
+	for _, value := range values {
+		for _, place := range routing.Places(value, idx.rules.partitions) {
+			if _, meets := to.Meet(place); meets {
+				return true
+			}
+		}
+	}
+	return len(values) == 0
+}
+
+// splitRouting are the values of a routing parameter.
+func splitRouting(routed string) []string {
+	if routed == "" {
+		return nil
+	}
+	return strings.Split(routed, ",")
+}
+
+// isException reports whether an error is one that clients are told as it is.
+func isException(err error) bool {
+	var e *exception.Error
+	return errors.As(err, &e)
+}

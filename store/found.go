@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Found is what a search has found, and the readers that it was found in: the documents
+// of its hits are read from them, so that a hit always matches its query. Close it.
+type Found struct {
+	search.Result
+	Shards int // that were searched
+
+	Told   any    // of a scroll: what Scroll was told
+	Keys   int    // of the order that was asked for: a scroll's hits have one more
+	Scroll string // id of the scroll; "": none
+
+	parts  [][]part // by index and source, as the hits count them
+	pinned *Point   // whose readers they are; nil: the search's own
+}
+
+// Document is the row of a hit.
+func (f *Found) Document(ctx context.Context, h *search.Hit, noSource bool) (shard.Row, error) {
+	p := f.parts[h.Index][h.Source]
+	row, ok, err := p.reader.Get(ctx, shard.Ref{Key: h.Key, ID: h.ID}, noSource)
+	if err == nil && (!ok || row.Deleted) {
+		err = exception.New(exception.IllegalState, "document [%s] is in the segments of a reader and not in its rows", h.ID)
+	}
+	return row, err
+}
+
+// Index is the name of the index of a hit.
+func (f *Found) Index(h *search.Hit) string { return f.parts[h.Index][h.Source].index.record.Name }
+
+// Schema is that of the index of a hit.
+func (f *Found) Schema(h *search.Hit) *fields.Schema { return f.parts[h.Index][h.Source].index.schema }
+
+// View is the view that a hit was found in.
+func (f *Found) View(h *search.Hit) segment.View {
+	return f.parts[h.Index][h.Source].reader.Views()[h.View]
+}
+
+// Close lets go of the readers.
+func (f *Found) Close() error {
+	if f.pinned != nil {
+		return f.pinned.release()
+	}
+	return closeParts(f.parts)
+}
+
+func closeParts(parts [][]part) (err error) {
+	for _, of := range parts {
+		for _, p := range of {
+			err = joined(err, p.reader.Close())
+		}
+	}
+	return fault.At(err, "closing readers")
+}
+
+// PhaseError is a search that failed while it ran: in an index that it searched.
+type PhaseError struct {
+	Index string
+	Cause error
+}
+
+// Error is the cause's.
+func (e *PhaseError) Error() string { return e.Cause.Error() }
+
+// Unwrap gives the cause.
+func (e *PhaseError) Unwrap() error { return e.Cause }

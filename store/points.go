@@ -1,0 +1,192 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// maxPoints is how many points in time, scrolls included, may be open: each keeps
+// what its readers saw.
+const maxPoints = 500
+
+// Point is a point in time: readers that are kept open between searches. Its readers are
+// closed when it has ended and nobody searches in it any more.
+type Point struct {
+	ID      string
+	Created time.Time
+
+	parts  [][]part
+	scroll *scroll // nil: a point that clients asked for
+
+	points  *points
+	keep    time.Duration
+	expires time.Time // in the future of the last use
+	users   int       // searches at work
+	ended   bool
+}
+
+// points are the open points in time of a store.
+type points struct {
+	mu   sync.Mutex
+	open map[string]*Point
+}
+
+func (p *points) init() { p.open = map[string]*Point{} }
+
+// OpenPoint pins readers of the shards that a search of e would visit, until keep has
+// passed since the last search in it.
+func (s *Store) OpenPoint(ctx context.Context, e catalog.Expression, routed string, keep time.Duration) (*Point, error) {
+	parts, err := s.visitAgain(ctx, e, routed)
+	if err != nil {
+		return nil, err
+	}
+	return s.pin(parts, keep, nil)
+}
+
+// pin makes a point of readers, which are then its.
+func (s *Store) pin(parts [][]part, keep time.Duration, scroll *scroll) (*Point, error) {
+	var random [33]byte
+	_, _ = rand.Read(random[:]) // never fails
+	now := s.options.Clock()
+	p := &Point{ID: base64.RawURLEncoding.EncodeToString(random[:]), Created: now, parts: parts, scroll: scroll,
+		points: &s.points, keep: keep, expires: now.Add(keep)}
+	s.points.mu.Lock()
+	full := len(s.points.open) >= maxPoints
+	if !full {
+		s.points.open[p.ID] = p
+	}
+	s.points.mu.Unlock()
+	if full {
+		what := "PIT contexts"
+		if scroll != nil {
+			what = "scroll contexts"
+		}
+		err := exception.New(exception.Rejected, "Trying to create too many %s. Must be less than or equal to: [%d].", what, maxPoints)
+		return nil, joined(err, closeParts(parts))
+	}
+	return p, nil
+}
+
+// enter begins a search in a point, which keeps it for another while: keep, or as long as
+// before when that is 0.
+func (s *Store) enter(id string, keep time.Duration, scrolling bool) (*Point, error) {
+	s.points.mu.Lock()
+	defer s.points.mu.Unlock()
+	p := s.points.open[id]
+	now := s.options.Clock()
+	if p == nil || (p.scroll != nil) != scrolling || now.After(p.expires) {
+		return nil, exception.New(exception.SearchContextMissing, "No search context found for id [%s]", id)
+	}
+	if keep > 0 {
+		p.keep = keep
+	}
+	p.expires = now.Add(p.keep)
+	p.users++
+	return p, nil
+}
+
+// release ends a search in the point.
+func (p *Point) release() error {
+	p.points.mu.Lock()
+	p.users--
+	last := p.ended && p.users == 0
+	p.points.mu.Unlock()
+	if last {
+		return closeParts(p.parts)
+	}
+	return nil
+}
+
+// end takes points out of the open ones, and closes those that nobody uses.
+func (p *points) end(which func(*Point) bool) (ended []string, err error) {
+	p.mu.Lock()
+	var idle []*Point
+	for id, point := range p.open {
+		if !which(point) {
+			continue
+		}
+		delete(p.open, id)
+		point.ended = true
+		ended = append(ended, id)
+		if point.users == 0 {
+			idle = append(idle, point)
+		}
+	}
+	p.mu.Unlock()
+	for _, point := range idle {
+		err = joined(err, closeParts(point.parts))
+	}
+	return ended, err
+}
+
+// ClosePoints ends points in time (or scrolls, when scrolling) by id, all of them when
+// ids is nil, and tells which there were.
+func (s *Store) ClosePoints(ids []string, scrolling bool) ([]string, error) {
+	return s.points.end(func(p *Point) bool {
+		return (p.scroll != nil) == scrolling && (ids == nil || slices.Contains(ids, p.ID))
+	})
+}
+
+// PointInfo tells of an open point.
+type PointInfo struct {
+	ID      string
+	Created time.Time
+	Keep    time.Duration
+}
+
+// Points are the open points in time, the oldest first.
+func (s *Store) Points() []PointInfo {
+	s.points.mu.Lock()
+	defer s.points.mu.Unlock()
+	var all []PointInfo
+	for _, p := range s.points.open {
+		if p.scroll == nil {
+			all = append(all, PointInfo{ID: p.ID, Created: p.Created, Keep: p.keep})
+		}
+	}
+	slices.SortFunc(all, func(a, b PointInfo) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+// leave ends the points that hold a reader of an index that goes away: it would be waited for.
+func (s *Store) leave(idx *index) {
+	_, err := s.points.end(func(p *Point) bool {
+		return slices.ContainsFunc(p.parts, func(of []part) bool {
+			return len(of) > 0 && of[0].index.entry.Number == idx.entry.Number
+		})
+	})
+	if err != nil {
+		s.options.Logger.Warn("a point in time was not closed", "index", idx.record.Name, "error", err)
+	}
+}
+
+// expire ends points whose time is over, until ctx ends, and then all of them.
+func (s *Store) expire(ctx context.Context) {
+	timer := time.NewTicker(5 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if _, err := s.points.end(func(*Point) bool { return true }); err != nil {
+				s.options.Logger.Warn("points in time were not closed", "error", fault.At(err, "closing"))
+			}
+			return
+		case <-timer.C:
+		}
+		now := s.options.Clock()
+		if _, err := s.points.end(func(p *Point) bool { return now.After(p.expires) }); err != nil {
+			s.options.Logger.Warn("points in time were not closed", "error", err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/search"
+)
+
+// scroll is a search that is read page by page, in readers that stay as they are.
+type scroll struct {
+	mu      sync.Mutex // one page at a time
+	request search.Request
+	keys    int // of the order that the client asked for
+	// Told is what the client wants to be told of hits: the same on each page.
+	told any
+}
+
+// Scroll searches, and keeps the readers and its place for the next page: for keep, from
+// each page on. Told is given back with every page.
+func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, told any) (*Found, error) {
+	parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
+	if err != nil {
+		return nil, err
+	}
+	sc := &scroll{request: r, keys: len(r.Sort), told: told}
+	if len(r.Sort) == 0 {
+		sc.request.Sort = []search.Sort{{Field: "_score", Descending: true}}
+	}
+	if last := sc.request.Sort[len(sc.request.Sort)-1]; last.Field != "_doc" {
+		sc.request.Sort = append(sc.request.Sort[:len(sc.request.Sort):len(sc.request.Sort)], search.Sort{Field: "_doc"})
+	}
+	p, err := s.pin(parts, keep, sc)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = s.enter(p.ID, 0, true); err != nil {
+		return nil, err
+	}
+	return s.page(ctx, p)
+}
+
+// NextPage is the next page of a scroll. Aggregations come with the first alone.
+func (s *Store) NextPage(ctx context.Context, id string, keep time.Duration) (*Found, error) {
+	p, err := s.enter(id, keep, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.page(ctx, p)
+}
+
+func (s *Store) page(ctx context.Context, p *Point) (*Found, error) {
+	sc := p.scroll
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	f, err := s.findIn(ctx, p.parts, p, sc.request)
+	if err != nil {
+		return nil, err
+	}
+	f.Told, f.Keys, f.Scroll = sc.told, sc.keys, p.ID
+	sc.request.Collectors = nil
+	if n := len(f.Hits); n > 0 {
+		sc.request.After = f.Hits[n-1].Sort
+	}
+	return f, nil
+}
+
+// tooLong refuses to keep readers for longer than a day, as the server's defaults do.
+func tooLong(keep time.Duration, setting, text string) error {
+	if keep <= 24*time.Hour {
+		return nil
+	}
+	return exception.New(exception.IllegalArgument,
+		"Keep alive for request (%s) is too large. It must be less than (1d). This limit can be set by changing the [%s] cluster level setting.", text, setting)
+}
