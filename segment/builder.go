@@ -1,8 +1,6 @@
 package segment
 
 import (
-	"math"
-
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -18,6 +16,7 @@ type Builder struct {
 	doc      Doc // the current one
 	first    Doc // of those that the next root completes
 	wrote    bool
+	touched  []*FieldBuilder // by the current doc
 	roots    []uint64
 	keys     []uint64
 	seqNos   []int64
@@ -79,6 +78,10 @@ func (b *Builder) EndRoot(id Identity) {
 
 // next goes to the next doc.
 func (b *Builder) next() {
+	for _, f := range b.touched {
+		f.flush()
+	}
+	b.touched = b.touched[:0]
 	if b.doc == maxDocs {
 		b.fail(fault.New(fault.Limit, "a segment has at most %d docs", maxDocs))
 		return
@@ -145,8 +148,10 @@ type FieldBuilder struct {
 	existing []uint64
 
 	terms    termTable
-	termDocs int64 // docs that have a term
-	termDoc  Doc   // the last of them, plus 1
+	pending  []occurrence // of the current doc, not yet in the table
+	text     []byte       // of those with long terms
+	termDocs int64        // docs that have a term
+	termDoc  Doc          // the last of them, plus 1
 
 	ordinals []uint32 // numbers of terms, in the order of ordinalDocs, each once
 	ordDocs  []Doc
@@ -159,87 +164,11 @@ func (f *FieldBuilder) touch() {
 	if b := f.b; f.seen != b.doc+1 {
 		f.seen = b.doc + 1
 		b.wrote = true
+		b.touched = append(b.touched, f)
 		before := len(f.existing)
 		setBit(&f.existing, b.doc)
 		b.size += 8 * (len(f.existing) - before)
 	}
-}
-
-// Term puts a term without place: once for each occurrence. With a column of ordinals
-// it is a value of the doc. In a field with positions it is where the term was before, or
-// at 0.
-func (f *FieldBuilder) Term(term []byte) {
-	s, first := f.occur(term)
-	switch {
-	case s == nil || f.spec.Postings == NoPostings:
-	case first:
-		f.first(s, 0)
-	case f.spec.Postings >= Frequencies:
-		f.b.arena.varint(&s.chain, 0)
-	}
-}
-
-// Token puts a term at a position. Positions of a doc do not fall.
-func (f *FieldBuilder) Token(term []byte, position uint32) {
-	s, first := f.occur(term)
-	switch {
-	case s == nil || f.spec.Postings == NoPostings:
-	case first:
-		f.first(s, position)
-	case f.spec.Postings == Frequencies:
-		f.b.arena.varint(&s.chain, 0)
-	case f.spec.Postings >= Positions:
-		f.b.arena.varint(&s.chain, uint64(position-s.place)<<1)
-		s.place = position
-	}
-}
-
-// A chain holds the docs of a term: for each delta × 2 + 1 (delta of the first is doc + 1),
-// then its position when the field has positions; then, where frequencies are kept, for
-// each further occurrence in the doc delta × 2 of the position, or 0.
-
-// first begins a doc of a term. It was not the current one.
-func (f *FieldBuilder) first(s *termState, position uint32) {
-	a := &f.b.arena
-	a.varint(&s.chain, uint64(f.b.doc-s.doc)<<1|1)
-	if f.spec.Postings >= Positions {
-		a.varint(&s.chain, uint64(position))
-		s.place = position
-	}
-	s.doc = f.b.doc
-}
-
-// occur notes that the doc has a term, and reports whether for the first time; nil when
-// the field has none.
-func (f *FieldBuilder) occur(term []byte) (s *termState, first bool) {
-	f.touch()
-	if f.spec.Postings == NoPostings && f.spec.Column != Ordinals {
-		return nil, false
-	}
-	b := f.b
-	if len(term) > maxTerm || len(f.terms.text) > math.MaxUint32-maxTerm {
-		b.fail(fault.New(fault.Bug, "a term of the field %q has %d bytes, all of them %d", f.name, len(term), len(f.terms.text)))
-		return nil, false
-	}
-	n, isNew := f.terms.find(term)
-	if isNew {
-		b.size += len(term) + 88
-	}
-	if s = &f.terms.states[n]; s.doc == b.doc {
-		return s, false
-	}
-	if f.termDoc != b.doc+1 {
-		f.termDoc = b.doc + 1
-		f.termDocs++
-	}
-	if f.spec.Column == Ordinals {
-		f.ordinals, f.ordDocs = append(f.ordinals, n), append(f.ordDocs, b.doc)
-		b.size += 8
-		if f.spec.Postings == NoPostings {
-			s.doc = b.doc
-		}
-	}
-	return s, true
 }
 
 // Length says how many positions count for the length of the doc. The last call counts.
