@@ -76,7 +76,39 @@ func (a *array) get(i uint64) int64 {
 	return int64(base + packed*a.scale)
 }
 
-// unpack puts count packed numbers of the block, from the i-th on, into dst as numbers.
+// read puts the numbers of ascending places into n.
+func (a *array) read(places []uint32, n []int64) {
+	for len(places) > 0 {
+		if uint64(places[0]) >= a.n {
+			panic(damaged("number %d of %d", places[0], a.n))
+		}
+		of := places[0] >> arrayShift
+		k := 1
+		for k < len(places) && places[k]>>arrayShift == of && uint64(places[k]) < a.n {
+			k++
+		}
+		b := a.block(uint64(of))
+		b.gather(n[:k], places[:k], a.scale)
+		places, n = places[k:], n[k:]
+	}
+}
+
+// gather puts the numbers of places of the block into n.
+func (b *block) gather(n []int64, places []uint32, scale uint64) {
+	if b.width == 0 {
+		for k := range n {
+			n[k] = int64(b.base)
+		}
+		return
+	}
+	base, width, mask, bytes := b.base, b.width, b.mask, b.bytes
+	for k, p := range places[:len(n)] {
+		bit := uint64(p&(arrayBlock-1)) * width
+		n[k] = int64(base + binary.LittleEndian.Uint64(bytes[bit>>3:])>>(bit&7)&mask*scale)
+	}
+}
+
+// unpack puts numbers of the block, from the i-th on, into dst.
 func (b *block) unpack(dst []int64, i, scale uint64) {
 	if b.width == 0 {
 		for k := range dst {
@@ -84,10 +116,10 @@ func (b *block) unpack(dst []int64, i, scale uint64) {
 		}
 		return
 	}
-	bit := i * b.width
+	bit, base, width, mask, bytes := i*b.width, b.base, b.width, b.mask, b.bytes
 	for k := range dst {
-		dst[k] = int64(b.base + binary.LittleEndian.Uint64(b.bytes[bit>>3:])>>(bit&7)&b.mask*scale)
-		bit += b.width
+		dst[k] = int64(base + binary.LittleEndian.Uint64(bytes[bit>>3:])>>(bit&7)&mask*scale)
+		bit += width
 	}
 }
 

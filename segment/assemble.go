@@ -74,7 +74,7 @@ func (a *assembler) seqNos(each numbers, isRoot func(Doc) bool) {
 
 // field begins a field with the docs that have it; nil: all of them.
 func (a *assembler) field(name string, spec Spec, existing *Bits) *Field {
-	f := &Field{name: name, spec: spec, docs: a.t.docs}
+	f := &Field{name: name, spec: spec, docs: a.t.docs, dict: &dictionary{}}
 	f.existing = a.sets.write(existing, a.t.docs)
 	a.t.fields = append(a.t.fields, f)
 	return f

@@ -1,7 +1,5 @@
 package segment
 
-import "math"
-
 // column is what columns of numbers and of ordinals have in common.
 type column struct {
 	docs    *docSet // that have a value
@@ -29,26 +27,33 @@ func (c *column) span(doc Doc) (from, to uint64) {
 	return from, to
 }
 
+// readPart is how many docs read works on at a time.
+const readPart = 256
+
 // read puts the only values of ascending docs into n.
 func (c *column) read(docs []Doc, n []int64, has []bool) {
-	var b block
-	have := uint64(math.MaxUint64) // the number of b
-	for i, doc := range docs {
-		r, ok := doc, true
-		if c.docs.kind != setAll {
-			r, ok = c.docs.rank(doc)
+	if c.docs.kind == setAll {
+		for i := range has[:len(docs)] {
+			has[i] = true
 		}
-		if has[i] = ok; !ok {
+		c.values.read(docs, n)
+		return
+	}
+	var ranks [readPart]uint32
+	var found [readPart]int64
+	for len(docs) > 0 {
+		k := min(readPart, len(docs))
+		m := c.docs.ranks(docs[:k], ranks[:0], has)
+		c.values.read(ranks[:m], found[:m])
+		at := 0
+		for i, ok := range has[:k] {
 			n[i] = 0
-			continue
+			if ok {
+				n[i] = found[at]
+				at++
+			}
 		}
-		if uint64(r) >= c.values.n {
-			panic(damaged("number %d of %d", r, c.values.n))
-		}
-		if of := uint64(r) >> arrayShift; of != have {
-			b, have = c.values.block(of), of
-		}
-		n[i] = int64(b.base + b.get(uint64(r)&(arrayBlock-1))*c.values.scale)
+		docs, n, has = docs[k:], n[k:], has[k:]
 	}
 }
 
@@ -158,7 +163,7 @@ func (c *OrdinalColumn) All(dst []uint32, doc Doc) []uint32 {
 
 // Read is as that of NumberColumn.
 func (c *OrdinalColumn) Read(docs []Doc, ords []uint32, has []bool) {
-	var n [256]int64
+	var n [readPart]int64
 	for len(docs) > 0 {
 		k := min(len(n), len(docs))
 		c.read(docs[:k], n[:k], has)

@@ -317,8 +317,8 @@ func (d *decoder) field(t *contents) *Field {
 	return f
 }
 
-func (d *decoder) dictionary(t *contents, with Postings) dictionary {
-	dict := dictionary{src: d.src, stream: &t.streams[0], with: with, docs: d.docs}
+func (d *decoder) dictionary(t *contents, with Postings) *dictionary {
+	dict := &dictionary{src: d.src, stream: &t.streams[0], with: with, docs: d.docs}
 	dict.terms = uint32(d.upTo(math.MaxUint32))
 	if dict.terms == 0 {
 		return dict

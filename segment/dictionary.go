@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"encoding/binary"
+	"sync/atomic"
 )
 
 const (
@@ -22,6 +23,7 @@ type dictionary struct {
 	terms     uint32
 	index     uint64
 	indexSize uint64
+	loaded    atomic.Bool // the checksums of the index were compared
 }
 
 func (d *dictionary) blocks() uint64 { return (uint64(d.terms) + termBlock - 1) >> termShift }
@@ -29,22 +31,34 @@ func (d *dictionary) blocks() uint64 { return (uint64(d.terms) + termBlock - 1) 
 // heads is the size of the fixed parts of the index.
 func (d *dictionary) heads() uint64 { return 12 * (d.blocks() + 1) }
 
+// load gives the index, in its parts.
+func (d *dictionary) load() (blocks, starts, separators []byte) {
+	at, n := d.index, d.blocks()+1
+	if d.loaded.Load() {
+		blocks = d.src.data[at : at+d.indexSize]
+	} else {
+		blocks = d.src.bytes(at, d.indexSize)
+		d.loaded.Store(true)
+	}
+	return blocks[:8*n], blocks[8*n : 12*n], blocks[12*n:]
+}
+
 // separator is what divides the i-th block from the one before.
-func (d *dictionary) separator(i uint64) []byte {
-	b := d.src.bytes(d.index+8*(d.blocks()+1)+4*i, 8)
-	from, to := uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[4:]))
-	if from > to || to > d.indexSize-d.heads() {
+func separator(starts, separators []byte, i uint64) []byte {
+	from, to := binary.LittleEndian.Uint32(starts[4*i:]), binary.LittleEndian.Uint32(starts[4*i+4:])
+	if from > to || uint64(to) > uint64(len(separators)) {
 		panic(damaged("the index of a dictionary is not in order"))
 	}
-	return d.src.bytes(d.index+d.heads()+from, to-from)
+	return separators[from:to]
 }
 
 // blockOf is the block in which a term is, when it is anywhere.
 func (d *dictionary) blockOf(term []byte) uint64 {
+	_, starts, separators := d.load()
 	low, high := uint64(0), d.blocks()-1 // the first block may always be it
 	for low < high {
 		mid := (low + high + 1) / 2
-		if bytes.Compare(d.separator(mid), term) <= 0 {
+		if bytes.Compare(separator(starts, separators, mid), term) <= 0 {
 			low = mid
 		} else {
 			high = mid - 1
@@ -65,8 +79,8 @@ type blockReader struct {
 
 // block is the i-th block, which is there.
 func (d *dictionary) block(i uint64) blockReader {
-	b := d.src.bytes(d.index+8*i, 16)
-	from, to := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	blocks, _, _ := d.load()
+	from, to := binary.LittleEndian.Uint64(blocks[8*i:]), binary.LittleEndian.Uint64(blocks[8*i+8:])
 	if from > to {
 		panic(damaged("the index of a dictionary is not in order"))
 	}

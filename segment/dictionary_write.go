@@ -86,8 +86,8 @@ func (w *dictionaryWriter) flush() {
 }
 
 // close writes what is left, and the index.
-func (w *dictionaryWriter) close() dictionary {
-	d := dictionary{terms: w.n}
+func (w *dictionaryWriter) close() *dictionary {
+	d := &dictionary{terms: w.n}
 	if w.n == 0 {
 		return d
 	}

@@ -3,6 +3,7 @@ package segment
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -73,6 +74,39 @@ func (d *docSet) search(doc Doc) uint32 {
 		}
 	}
 	return low
+}
+
+// ranks appends the ranks of those of ascending docs that are of the set, says of each of the
+// docs whether it is, and gives how many are.
+func (d *docSet) ranks(docs []Doc, ranks []uint32, has []bool) int {
+	if d.kind != setBits {
+		for i, doc := range docs {
+			r, ok := d.rank(doc)
+			if has[i] = ok; ok {
+				ranks = append(ranks, r)
+			}
+		}
+		return len(ranks)
+	}
+	all := d.bits().words
+	at, before := uint32(math.MaxUint32), uint32(0) // a word, and what is before it
+	for i, doc := range docs {
+		if w := doc >> 6; w != at {
+			if w < at || w-at > rankOf {
+				before, _ = d.rank(w << 6)
+			} else {
+				for ; at < w; at++ {
+					before += uint32(bits.OnesCount64(all[at]))
+				}
+			}
+			at = w
+		}
+		word := all[at]
+		if has[i] = word>>(doc&63)&1 != 0; has[i] {
+			ranks = append(ranks, before+uint32(bits.OnesCount64(word&(1<<(doc&63)-1))))
+		}
+	}
+	return len(ranks)
 }
 
 // bits is the set in memory: the file's own where that can be; nil when it is all docs.

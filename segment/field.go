@@ -12,7 +12,7 @@ type Field struct {
 	postings, positions *stream
 	stats               Stats
 	existing            *docSet
-	dict                dictionary
+	dict                *dictionary
 	lengthSet           *docSet
 	lengthsAt           uint64
 	lengths             atomic.Pointer[[]byte]
@@ -79,7 +79,7 @@ func (f *Field) Term(dst []byte, ord uint32) []byte { return f.dict.term(dst, or
 
 // From gives the terms from a given one on, in the order of bytes.
 func (f *Field) From(term []byte) *Terms {
-	t := &Terms{dict: &f.dict, i: -1}
+	t := &Terms{dict: f.dict, i: -1}
 	t.seek(term)
 	return t
 }

@@ -68,6 +68,27 @@ func (r *pointReader) doc(i int) Doc {
 	return Doc(doc)
 }
 
+// set puts the docs of the points from the i-th to before the end-th into a set.
+func (r *pointReader) set(into *Bits, i, end uint64) {
+	var docs [pointBlock]int64
+	part := docs[:end-i]
+	r.docs.unpack(part, i, 1)
+	greatest := int64(0)
+	for _, doc := range part {
+		greatest |= doc
+	}
+	if uint64(greatest) >= r.limit { // perhaps one is too great
+		for _, doc := range part {
+			if uint64(doc) >= r.limit {
+				panic(damaged("a point of doc %d of %d", doc, r.limit))
+			}
+		}
+	}
+	for _, doc := range part {
+		into.words[uint64(doc)>>6] |= 1 << (doc & 63)
+	}
+}
+
 // before is how many points have a number below n, or n itself when that counts too.
 func (p *PointIndex) before(n int64, too bool) uint64 {
 	above := func(m int64) bool { return m > n || m == n && !too }
@@ -100,9 +121,7 @@ func (p *PointIndex) Within(least, greatest int64, into *Bits) {
 		of := from / pointBlock
 		r := p.block(of)
 		end := min(to, (of+1)*pointBlock)
-		for i := from - of*pointBlock; i < end-of*pointBlock; i++ {
-			into.Set(r.doc(int(i)))
-		}
+		r.set(into, from-of*pointBlock, end-of*pointBlock)
 		from = end
 	}
 }
