@@ -29,10 +29,9 @@ func newField(def *mapping.Field, a *analysis.Analysis) *Field {
 	if f.row.flat {
 		f.name += "._value"
 	}
-	switch {
-	case f.row.kind == Text:
+	if f.row.kind == Text {
 		f.analyzers(a)
-	default:
+	} else {
 		f.whole(a)
 	}
 	return f

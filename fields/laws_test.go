@@ -17,6 +17,7 @@ import (
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/token"
 )
 
 // law is a type with values of it: the JSON of one, and what orders it among others.
@@ -200,6 +201,32 @@ func TestRangesAgreeWithValues(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRangesOfTerms compares ranges of keywords with the order of their bytes, for terms
+// that are each other's neighbours.
+func TestRangesOfTerms(t *testing.T) {
+	schema := schemaOf(t, `{"properties":{"f":{"type":"keyword"},"o":{"type":"flat_object"}}}`)
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"\x00", "\x01", "a", "b", "é", "\U0010ffff"}), 0, 3).Draw(t, "word"), "")
+		})
+		x, y, include := word.Draw(t, "x"), word.Draw(t, "y"), rapid.Bool().Draw(t, "include")
+		bound := &fields.Bound{Value: fields.Value{Kind: token.String, Text: y}, Include: include}
+		for _, path := range []string{"f", "o", "o.k"} {
+			f := must(schema.Field(path))
+			in := func(m fields.Match, err error) bool {
+				term := f.Prefix() + x
+				return err == nil && !m.None && term >= string(m.LeastTerm) && (m.GreatestTerm == nil || term <= string(m.GreatestTerm))
+			}
+			if got, want := in(f.Range(fields.Asked{From: bound}, 0)), x > y || x == y && include; got != want {
+				t.Fatalf("%s: %q from %q (included: %v): %v", path, x, y, include, got)
+			}
+			if got, want := in(f.Range(fields.Asked{To: bound}, 0)), x < y || x == y && include; got != want {
+				t.Fatalf("%s: %q to %q (included: %v): %v", path, x, y, include, got)
+			}
+		}
+	})
 }
 
 // FuzzAdd writes any source: what the mapping accepts is written without an error, what

@@ -63,11 +63,11 @@ func askedWhole(name string, kind json.Kind, asked string) (v Value, cut float64
 	if real < bounds.low || real > bounds.high {
 		return v, cut, exception.New(exception.IllegalArgument, "Value [%s] is out of range for %s", QuoteAsked(kind, asked), bounds.name)
 	}
-	switch {
-	case name == "long":
+	switch name {
+	case "long":
 		v.Kind = Integer
 		v.Low, err = longText([]byte(asked))
-	case name == "unsigned_long":
+	case "unsigned_long":
 		v, err = unsignedValue(token{json.String, []byte(asked)}, true, place{})
 	default:
 		v = Value{Kind: Integer}
