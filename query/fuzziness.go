@@ -29,7 +29,7 @@ func setFuzziness(f *search.Fuzziness, text string) error {
 	if custom, ok := strings.CutPrefix(upper, "AUTO:"); ok {
 		return customAuto(f, text, strings.Split(custom, ","))
 	}
-	f.Auto = false
+	f.Auto, f.Low, f.High = false, 0, 0
 	edits, err := javaFloat(text, 32)
 	if err != nil || edits < 0 {
 		return exception.New(exception.IllegalArgument, "Invalid fuzziness value: %s", text)

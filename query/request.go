@@ -27,9 +27,6 @@ type Search struct {
 
 	Timeout        time.Duration // 0: none. What was found until then is no answer here
 	TerminateAfter int           // documents of each shard; not above 0: all
-
-	IDs  []string                // only these ids; nil: all documents. Of Parse alone
-	Hold func(bytes int64) error // asked before so many bytes of sources more are kept for the answer; nil: always allowed
 }
 
 // PIT names a point in time.
@@ -74,7 +71,7 @@ func (p *parser) searchKeys(s *Search) map[string]option {
 		"stats":                       {takesArray, func() error { _, err := p.skip(); return err }}, // groups of counters: nothing is found by them
 
 		"collapse":         {takesObject, func() error { return p.nothingIn("[collapse]") }},
-		"rescore":          {takesObjects, func() error { return p.unsupported("[rescore]") }},
+		"rescore":          {takesObjects, p.rescore},
 		"suggest":          {takesObject, func() error { return p.nothingIn("[suggest]") }},
 		"derived":          {takesObject, func() error { return p.nothingIn("[derived]") }},
 		"ext":              {takesObject, func() error { return p.nothingIn("[ext]") }},
@@ -101,6 +98,14 @@ func (p *parser) search(s *Search) error {
 		}
 		return o.read()
 	})
+}
+
+// rescore takes no more than an empty array: the server refuses an empty object.
+func (p *parser) rescore() error {
+	if p.kind == token.Object {
+		return p.unsupported("[rescore]")
+	}
+	return p.nothingIn("[rescore]")
 }
 
 // mustBeFalse reads a boolean that this version takes only when it is false.

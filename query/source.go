@@ -7,6 +7,16 @@ import (
 	"github.com/reshelve/reshelve/token"
 )
 
+// SourceFilter says what of a source is returned.
+type SourceFilter struct {
+	None     bool // nothing
+	Includes []string
+	Excludes []string
+}
+
+// All reports whether the source is returned as it is stored.
+func (f SourceFilter) All() bool { return !f.None && len(f.Includes) == 0 && len(f.Excludes) == 0 }
+
 // Append appends what the filter leaves of a source, one JSON object, as the
 // server does: a pattern names a path of names between dots, with * for any text,
 // and means everything below it too; includes choose, then excludes take away;
