@@ -50,8 +50,13 @@ func (c *call) expand(o *catalog.Options) error {
 	if !ok {
 		return nil
 	}
+	return expandOption(o, strings.Split(text, ","))
+}
+
+// expandOption says what patterns mean.
+func expandOption(o *catalog.Options, values []string) error {
 	o.ExpandOpen, o.ExpandClosed, o.ExpandHidden = false, false, false
-	for value := range strings.SplitSeq(text, ",") {
+	for _, value := range values {
 		switch strings.ToLower(value) {
 		case "open", "":
 			o.ExpandOpen = true

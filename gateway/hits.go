@@ -10,9 +10,8 @@ import (
 	"github.com/reshelve/reshelve/search"
 )
 
-// appendAnswer appends what a search found.
-func (c *call) appendAnswer(x *searching) (err error) {
-	out := append(c.out, '{')
+// appendAnswer appends the members of what a search found.
+func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 	if x.found.Scroll != "" {
 		out = append(appendString(append(out, `"_scroll_id":`...), x.found.Scroll), ',')
 	}
@@ -23,17 +22,10 @@ func (c *call) appendAnswer(x *searching) (err error) {
 	out = appendShards(append(out, `,"timed_out":false,`...), x.found.Shards)
 	out = append(out, `,"hits":`...)
 	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
-	if out, err = c.appendHits(out, x, &x.Fetch, &x.found.Result, hits); err != nil {
-		return err
+	if out, err = c.appendHits(out, x, &x.Fetch, &x.found.Result, hits); err != nil || x.aggs == nil {
+		return out, err
 	}
-	if x.aggs != nil {
-		out = append(out, `,"aggregations":`...)
-		if out, err = x.aggs.AppendJSON(out, x.typed, c.topHits(x)); err != nil {
-			return err
-		}
-	}
-	c.out = append(out, '}')
-	return nil
+	return x.aggs.AppendJSON(append(out, `,"aggregations":`...), x.typed, c.topHits(x))
 }
 
 // topHits renders what aggregations of top_hits found.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -31,6 +32,8 @@ const (
 var searchRoutes = []route{
 	{"GET POST", "/_search", searchParams + refusedParams, (*call).search},
 	{"GET POST", "/{index}/_search", searchParams + refusedParams, (*call).search},
+	{"GET POST", "/_msearch", expressionParams + "search_type max_concurrent_searches max_concurrent_shard_requests pre_filter_shard_size typed_keys rest_total_hits_as_int ccs_minimize_roundtrips", (*call).multiSearch},
+	{"GET POST", "/{index}/_msearch", expressionParams + "search_type max_concurrent_searches max_concurrent_shard_requests pre_filter_shard_size typed_keys rest_total_hits_as_int ccs_minimize_roundtrips", (*call).multiSearch},
 	{"GET POST", "/_count", countParams + "terminate_after", (*call).count},
 	{"GET POST", "/{index}/_count", countParams + "terminate_after", (*call).count},
 }
@@ -64,6 +67,9 @@ func (c *call) search() error {
 	if err != nil {
 		return err
 	}
+	if c.isSet("scroll") { // the search lives longer than the request
+		body = bytes.Clone(body)
+	}
 	x := searching{}
 	if x.Search, err = query.ReadSearch(body); err == nil {
 		err = c.searchParams(&x)
@@ -75,27 +81,35 @@ func (c *call) search() error {
 	if err != nil {
 		return err
 	}
-	if refused := x.Check(c.s.options.ResultWindow); refused != nil {
-		return c.failPhase(where.Expression, refused)
-	}
-	err = c.run(&x, where)
+	return c.answerSearch(&x, where)
+}
+
+// answerSearch runs a search and sends its answer.
+func (c *call) answerSearch(x *searching, where control.Where) error {
+	err := c.run(x, where)
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
-		return c.failShards(phase.Index, exception.From(phase.Cause))
+		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
+		c.look.filter = nil
+		return c.send(exception.From(phase.Cause).Status())
 	}
 	if err != nil {
 		return err
 	}
 	defer x.found.Close()
-	if err := c.appendAnswer(&x); err != nil {
+	if c.out, err = c.appendAnswer(append(c.out, '{'), x); err != nil {
 		return err
 	}
+	c.out = append(c.out, '}')
 	c.filter = x.Source
 	return c.send(http.StatusOK)
 }
 
 // where is what the request searches in.
 func (c *call) where(x *searching) (where control.Where, err error) {
+	if x.PIT != nil && c.name("index") != "" {
+		return where, exception.New(exception.ActionRequestValidation, "Validation Failed: 1: [indices] cannot be used with point in time;")
+	}
 	if x.PIT != nil {
 		return control.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
 	}
@@ -104,14 +118,31 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 	return where, err
 }
 
-// run searches.
+// run searches. What the server finds out only when it asks the shards is a PhaseError,
+// when there are shards to be asked.
 func (c *call) run(x *searching, where control.Where) (err error) {
+	if refused := x.Check(c.s.options.ResultWindow); refused != nil {
+		return c.phase(where.Expression, refused)
+	}
 	r, err := x.request()
 	if err != nil {
 		return err
 	}
+	if c.isSet("scroll") {
+		return c.scroll(x, where, r)
+	}
 	x.found, err = c.s.store.Find(c.ctx(), where, r)
 	return err
+}
+
+// phase is a mistake as a failure of the shards of an expression; as itself when it has
+// none.
+func (c *call) phase(e catalog.Expression, cause *exception.Error) error {
+	names, err := c.s.store.Resolve(c.ctx(), e)
+	if err == nil && len(names) > 0 {
+		return &control.PhaseError{Index: names[0], Cause: cause}
+	}
+	return errors.Join(err, cause)
 }
 
 // request is the search as package search runs it.
@@ -184,37 +215,19 @@ func (c *call) searchParams(x *searching) (err error) {
 	return nil
 }
 
-// failPhase answers with what the server finds out only when it asks the shards:
-// when there are none it finds nothing out.
-func (c *call) failPhase(e catalog.Expression, cause *exception.Error) error {
-	names, err := c.s.store.Resolve(c.ctx(), e)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		if err := c.appendAnswer(&searching{Search: query.Search{TrackTotal: -1}, found: &control.Found{}}); err != nil {
-			return err
-		}
-		return c.send(http.StatusOK)
-	}
-	return c.failShards(names[0], cause)
-}
-
-// failShards answers with a failure of all shards.
-func (c *call) failShards(index string, cause *exception.Error) error {
-	out := appendException(append(c.out[:0], `{"error":{"root_cause":[`...), cause, false)
+// appendFailedShards appends the members of the failure of a search in all shards.
+func (c *call) appendFailedShards(out []byte, failed *control.PhaseError) []byte {
+	cause := exception.From(failed.Cause)
+	out = appendException(append(out, `"error":{"root_cause":[`...), cause, false)
 	out = append(out, `],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[{"shard":0,"index":`...)
-	out = appendString(out, index)
+	out = appendString(out, failed.Index)
 	out = appendString(append(out, `,"node":`...), c.s.options.Name)
 	out = append(appendException(append(out, `,"reason":`...), cause, true), "}]"...)
 	if cause.Type.Row().Plain {
 		out = appendExceptionBody(append(out, `,"caused_by":{`...), cause, false)
 		out = append(appendException(append(out, `,"caused_by":`...), cause, true), '}')
 	}
-	out = strconv.AppendInt(append(out, `},"status":`...), int64(cause.Status()), 10)
-	c.out = append(out, '}')
-	c.look.filter = nil
-	return c.send(cause.Status())
+	return strconv.AppendInt(append(out, `},"status":`...), int64(cause.Status()), 10)
 }
 
 // count answers with the number of documents that a query finds.
@@ -248,7 +261,9 @@ func (c *call) count() error {
 	total, shards, err := c.s.store.Count(c.ctx(), where, q)
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
-		return c.failShards(phase.Index, exception.From(phase.Cause))
+		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
+		c.look.filter = nil
+		return c.send(exception.From(phase.Cause).Status())
 	}
 	if err != nil {
 		return err

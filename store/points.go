@@ -23,6 +23,7 @@ const maxPoints = 500
 type Point struct {
 	ID      string
 	Created time.Time
+	Shards  int
 
 	parts  [][]part
 	scroll *scroll // nil: a point that clients asked for
@@ -59,6 +60,9 @@ func (s *Store) pin(parts [][]part, keep time.Duration, scroll *scroll) (*Point,
 	now := s.options.Clock()
 	p := &Point{ID: base64.RawURLEncoding.EncodeToString(random[:]), Created: now, parts: parts, scroll: scroll,
 		points: &s.points, keep: keep, expires: now.Add(keep)}
+	for _, of := range parts {
+		p.Shards += len(of)
+	}
 	s.points.mu.Lock()
 	full := len(s.points.open) >= maxPoints
 	if !full {
