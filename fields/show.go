@@ -18,7 +18,9 @@ import (
 // aggregations and docvalue_fields ask for. _id has none in a mapping's sense, but can be
 // read: a segment keeps the ids.
 func (f *Field) Readable() error {
-	refuse := func(format string, args ...any) error { return exception.New(exception.IllegalArgument, format, args...) }
+	refuse := func(format string, args ...any) error {
+		return exception.New(exception.IllegalArgument, format, args...)
+	}
 	switch {
 	case f.path == "_id", f.path == "_index":
 		return nil

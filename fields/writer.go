@@ -96,7 +96,25 @@ func (w *Writer) Add(s *Schema, id segment.Identity, routing string, source []by
 	w.seqNo.Number(id.SeqNo)
 	w.close()
 	w.to.EndRoot(id)
+	w.shrink()
 	return err
+}
+
+// What is kept from document to document, at most.
+const (
+	keptTokens = 1 << 14
+	keptBytes  = 1 << 20
+	keptValues = 1 << 12
+)
+
+// shrink leaves the memory of a document that was out of the common to the collector.
+func (w *Writer) shrink() {
+	if cap(w.tokens) > keptTokens {
+		w.tokens = nil
+	}
+	if cap(w.held.bytes) > keptBytes || len(w.held.open) > 0 && cap(w.held.open[0].values) > keptValues {
+		w.held = held{}
+	}
 }
 
 // own makes the server's own fields.
