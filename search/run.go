@@ -1,8 +1,6 @@
 package search
 
 import (
-	"context"
-
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
@@ -137,6 +135,23 @@ type Leaf interface {
 	Collect(doc segment.Doc, score func() float32) error
 }
 
+// DocsLeaf is a Leaf that takes many docs at once: they are in order, and valid during the
+// call. It is asked instead of Collect when scores are not needed.
+type DocsLeaf interface {
+	CollectDocs(docs []segment.Doc) error
+}
+
+// Scoring is a Collector that may need scores. Others do not.
+type Scoring interface {
+	NeedsScores() bool
+}
+
+// Preparing is a Collector that is told of all indices before the search, of those
+// without a document too. Its error ends the search.
+type Preparing interface {
+	Prepare(indices []Index) error
+}
+
 // Place is where a collector is.
 type Place struct {
 	Context *Context
@@ -145,16 +160,6 @@ type Place struct {
 	At      int // the view
 	View    segment.View
 }
-
-// Context is one search at work: what collectors may ask. Not safe for concurrent use.
-type Context struct{}
-
-// Index is the one that a place is in.
-func (c *Context) Index(i int) *Index { panic("search: not built yet") }
-
-// Matcher works out a query for an index, for filters of aggregations and the like:
-// without scores.
-func (c *Context) Matcher(index int, q Query) (Matcher, error) { panic("search: not built yet") }
 
 // Matcher finds what a query means in views.
 type Matcher interface {
@@ -167,9 +172,3 @@ type Matcher interface {
 func NewRequest() Request { return Request{Query: MatchAll{}.any(), Size: 10, TrackTotal: 10000} }
 
 func (m MatchAll) any() Query { m.Boost = 1; return &m }
-
-// Run searches. It honours ctx between blocks of docs. The error is an *exception.Error
-// for what the request asks wrongly, and *segment.Damaged for a damaged segment.
-func Run(ctx context.Context, indices []Index, r Request) (Result, error) {
-	panic("search: not built yet")
-}

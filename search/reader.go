@@ -1,0 +1,209 @@
+package search
+
+import (
+	"fmt"
+	"math"
+
+	"slices"
+
+	"github.com/reshelve/reshelve/segment"
+)
+
+// reader makes nodes of plans, for one view.
+type reader struct {
+	view   segment.View
+	stats  *statistics // of the scored leaves; nil: nothing is scored
+	number int         // of the segment, among those of the statistics
+	scope  *segment.Bits
+	lead   int // about how many docs the nodes around find
+}
+
+// newReader makes nodes for a view, of which only the docs of a scope are meant: what is
+// found with no condition. Nil are all.
+func newReader(v segment.View, stats *statistics, scope *segment.Bits) *reader {
+	r := &reader{view: v, stats: stats, scope: scope, lead: math.MaxInt}
+	if stats != nil {
+		r.number = stats.numbers[v.Segment]
+	}
+	return r
+}
+
+// filter makes a node without scores.
+func (r *reader) filter(p plan) node { return r.node(p, false) }
+
+// node makes a node; nil when nothing is found.
+func (r *reader) node(p plan, scored bool) node {
+	switch p := p.(type) {
+	case allPlan:
+		return r.all(p, scored)
+	case nonePlan:
+		return nil
+	case *termPlan:
+		return r.term(p, scored)
+	case *constantPlan:
+		of := r.filter(p.of)
+		if !scored {
+			return of
+		}
+		return newFixed(of, p.score)
+	case *boolPlan:
+		return r.bool(p, scored)
+	case *maxPlan:
+		return newBest(r.nodes(p.of, scored), p.tie)
+	case *namedPlan:
+		return r.node(p.of, scored)
+	case *matchPlan:
+		return r.match(p)
+	case *numbersPlan:
+		if f := r.view.Field(p.field.Name()); f != nil {
+			return r.numbers(f, p.intervals)
+		}
+		return nil
+	case *termsPlan:
+		return r.terms(p)
+	case *idsPlan:
+		return r.ids(p)
+	case *existsPlan:
+		return r.exists(p)
+	}
+	panic(fmt.Sprintf("search: a plan of %T", p))
+}
+
+// nodes makes those of several plans; nil ones too.
+func (r *reader) nodes(plans []plan, scored bool) []node {
+	nodes := make([]node, len(plans))
+	for i, p := range plans {
+		nodes[i] = r.node(p, scored)
+	}
+	return nodes
+}
+
+func (r *reader) all(p allPlan, scored bool) node {
+	var n node
+	if r.scope != nil {
+		n = newSet(r.scope)
+	} else {
+		n = newEvery(r.view.Docs())
+	}
+	if !scored {
+		return n
+	}
+	return newFixed(n, p.score)
+}
+
+// term makes the node of one term, which has been looked up if it is scored.
+func (r *reader) term(p *termPlan, scored bool) node {
+	f := r.view.Field(p.field)
+	if f == nil {
+		return nil
+	}
+	if !scored {
+		return r.lookup(f, p.term)
+	}
+	l := r.stats.leaves[p]
+	if e := l.terms[0].entries[r.number]; e.Docs > 0 {
+		return newTerm(f, e, l.scores)
+	}
+	return nil
+}
+
+// bool combines nodes: what must be there, with what may be.
+func (r *reader) bool(p *boolPlan, scored bool) node {
+	defer func(lead int) { r.lead = lead }(r.lead)
+	all, ok := r.required(slices.Concat(p.must, p.filter), len(p.must), scored)
+	if !ok {
+		return nil
+	}
+	must := slices.Clone(all[:len(p.must)])
+	var n, optional node
+	if scored || p.minShould > 0 {
+		optional = newAny(r.nodes(p.should, scored), p.minShould)
+	}
+	switch {
+	case len(all) == 0:
+		n = optional
+	case p.minShould == 0:
+		n = newWith(newAll(all, scorers(must, scored), nil), optional)
+	case optional == nil:
+		return nil
+	case len(must) == 0:
+		n = newAll(append(all, optional), scorers([]node{optional}, scored), nil)
+	case scored:
+		n = newAll(append(all, optional), must, optional)
+	default:
+		n = newAll(append(all, optional), nil, nil)
+	}
+	if n == nil {
+		return nil
+	}
+	r.lead = min(r.lead, n.cost())
+	return newWithout(n, r.nodes(p.mustNot, false))
+}
+
+// required makes the nodes of plans that must all be found, of which the first few are
+// scored; false when one finds nothing. What can be checked doc by doc is made last, when
+// it is known how many docs there are.
+func (r *reader) required(plans []plan, few int, scored bool) ([]node, bool) {
+	nodes := make([]node, len(plans))
+	for _, late := range []bool{false, true} {
+		for i, p := range plans {
+			if checkable(p) != late {
+				continue
+			}
+			if nodes[i] = r.node(p, scored && i < few); nodes[i] == nil {
+				return nil, false
+			}
+			r.lead = min(r.lead, nodes[i].cost())
+		}
+	}
+	return nodes, true
+}
+
+// checkable reports whether a column may be asked for a plan.
+func checkable(p plan) bool {
+	switch p := p.(type) {
+	case *constantPlan:
+		return checkable(p.of)
+	case *namedPlan:
+		return checkable(p.of)
+	case *matchPlan, *numbersPlan, *termsPlan, *wordsPlan:
+		return true
+	}
+	return false
+}
+
+// scorers are nodes that have scores.
+func scorers(nodes []node, scored bool) []node {
+	if !scored {
+		return nil
+	}
+	return nodes
+}
+
+// ids finds roots by id.
+func (r *reader) ids(p *idsPlan) node {
+	var docs []segment.Doc
+	for _, id := range p.ids {
+		for doc := range r.view.FindID(id) {
+			docs = append(docs, doc)
+		}
+	}
+	return newList(docs)
+}
+
+// exists finds docs that have any of some fields.
+func (r *reader) exists(p *existsPlan) node {
+	var nodes []node
+	for _, name := range p.fields {
+		f := r.view.Field(name)
+		if f == nil {
+			continue
+		}
+		set := f.Existing()
+		if set == nil {
+			return newEvery(r.view.Docs())
+		}
+		nodes = append(nodes, newSet(set))
+	}
+	return newAny(nodes, 1)
+}
