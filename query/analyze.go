@@ -43,11 +43,11 @@ func ReadAnalyze(body []byte) (Analyze, error) {
 		"text": {takesString | takesArray, func() error { return p.texts(&a.Text) }}, "attributes": {takesString | takesArray, func() error { return p.texts(&a.Attributes) }},
 		"analyzer": p.setString(&a.Analyzer), "field": p.setString(&a.Field), "normalizer": p.setString(&a.Normalizer), "explain": p.setBoolean(&a.Explain),
 		"tokenizer": {takesString | takesObject, func() error {
-			part, err := p.part()
+			part, err := p.analyzerPart()
 			a.Tokenizer = &part
 			return err
 		}},
-		"filter": {takesArray, func() error { return p.parts(&a.Filters) }}, "char_filter": {takesArray, func() error { return p.parts(&a.CharFilters) }},
+		"filter": {takesArray, func() error { return p.analyzerParts(&a.Filters) }}, "char_filter": {takesArray, func() error { return p.analyzerParts(&a.CharFilters) }},
 	})
 	if err != nil {
 		return a, err
@@ -67,15 +67,15 @@ func (p *parser) texts(into *[]string) error {
 	})
 }
 
-func (p *parser) parts(into *[]Part) error {
+func (p *parser) analyzerParts(into *[]Part) error {
 	return p.elements(func() error {
-		part, err := p.part()
+		part, err := p.analyzerPart()
 		*into = append(*into, part)
 		return err
 	})
 }
 
-func (p *parser) part() (Part, error) {
+func (p *parser) analyzerPart() (Part, error) {
 	switch p.kind {
 	case token.String:
 		return Part{Name: p.text()}, nil
