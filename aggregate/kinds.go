@@ -160,8 +160,10 @@ type Percentiles struct {
 // Composite has a bucket for each combination of keys, page by page.
 type Composite struct {
 	Sources []CompositeSource
-	Size    int            // 0: 10
+	Size    int
 	After   []fields.Value // of each source: the last key of the page before; nil: from the start
+	// AfterMissing is a source that After has no value of; "": none.
+	AfterMissing string
 }
 
 // CompositeSource is a part of a key.
