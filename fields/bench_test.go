@@ -67,3 +67,23 @@ func BenchmarkWriter(b *testing.B) {
 		}
 	}
 }
+
+// TestWritingAllocatesNothingPerValue is invariant 4: what is left is the reader of the
+// source, and memory of the builder that grows now and then.
+func TestWritingAllocatesNothingPerValue(t *testing.T) {
+	sources := benchSources(200)
+	schema := schemaOf(t, benchMapping)
+	build := segment.NewBuilder()
+	w := fields.NewWriter(build)
+	add := func() {
+		for i, source := range sources {
+			if err := w.Add(schema, segment.Identity{ID: "same", SeqNo: int64(i)}, "", source); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add() // its terms and fields
+	if each := testing.AllocsPerRun(5, add) / float64(len(sources)); each > 5 {
+		t.Errorf("%.1f allocations a document of 15 values", each)
+	}
+}
