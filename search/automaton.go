@@ -2,10 +2,9 @@ package search
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/reshelve/reshelve/exception"
 )
 
 // nfa is an automaton over characters that may go several ways at once. State 0 is where
@@ -57,15 +56,19 @@ func (a *nfa) determine(limit int) (*dfa, error) {
 	s.state([]int{0})
 	for next := 0; next < len(s.sets); next++ {
 		if s.effort += len(s.sets[next]); s.effort >= 10*limit {
-			return nil, tooComplex(len(a.edges), limit)
+			return nil, &tooComplex{limit}
 		}
 		s.expand(next)
 	}
 	return s.made, nil
 }
 
-func tooComplex(states, limit int) error {
-	return exception.New(exception.TooComplex, "Determinizing automaton with %d states would require more than %d effort.", states, limit)
+// tooComplex is the error of an automaton that takes more work than the limit. Who asked for
+// it tells it as the server does.
+type tooComplex struct{ limit int }
+
+func (e *tooComplex) Error() string {
+	return fmt.Sprintf("determinizing would require more than %d effort", e.limit)
 }
 
 // state is that of a set, after what the set reaches without a character.

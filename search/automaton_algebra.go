@@ -5,20 +5,56 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reshelve/reshelve/exception"
 )
 
 // What a regular expression makes of its parts. A part is what was built last: its states
 // are those from first on.
 
+// either is one of some parts. Characters alone are one edge beside the other, not a way
+// for each.
+func (p *regexpParser) either(parts []part, first int) part {
+	if ranges, ok := p.characters(parts); ok {
+		p.cut(first)
+		return p.anyOf(ranges, false)
+	}
+	whole := part{p.built.add(), p.built.add()}
+	for _, of := range parts {
+		p.built.skip(whole.start, of.start)
+		p.built.skip(of.end, whole.end)
+	}
+	return whole
+}
+
+// characters tells the ranges of parts that are one character each.
+func (p *regexpParser) characters(parts []part) (ranges []edge, ok bool) {
+	for _, of := range parts {
+		if len(p.built.free[of.start]) > 0 || len(p.built.edges[of.end]) > 0 || len(p.built.free[of.end]) > 0 {
+			return nil, false
+		}
+		for _, e := range p.built.edges[of.start] {
+			if e.to != of.end {
+				return nil, false
+			}
+			ranges = append(ranges, e)
+		}
+	}
+	return ranges, true
+}
+
 // repeat is a part from least to most times; most negative: without end. The part itself
 // is used as one of them.
 func (p *regexpParser) repeat(of part, first, least, most int) (part, error) {
+	if most >= 0 && least > most {
+		return part{}, exception.New(exception.IllegalArgument, "invalid repetition range(out of order): %d..%d", least, most)
+	}
 	last := len(p.built.edges)
+	if effort := (last - first) / 2 * max(least, most); effort > maxEffort {
+		return part{}, &tooComplex{effort} // told before it is tried
+	}
 	whole := part{p.built.add(), p.built.add()}
 	at := whole.start
-	if most >= 0 && least > most {
-		return whole, nil // nothing at all
-	}
 	used := false
 	again := func() part {
 		if !used {
@@ -27,11 +63,7 @@ func (p *regexpParser) repeat(of part, first, least, most int) (part, error) {
 		}
 		return p.copy(of, first, last)
 	}
-	copies := max(least, most, 1)
-	if err := p.room(copies); err != nil {
-		return part{}, err
-	}
-	if err := p.room(copies * (last - first)); err != nil {
+	if err := p.room(max(least, most, 1) * (last - first + 1)); err != nil {
 		return part{}, err
 	}
 	for range least {
@@ -163,7 +195,7 @@ func (p *regexpParser) both(a, b part, first, second int) (part, error) {
 	state(0, 0)
 	for n := 0; n < len(pairs); n++ {
 		if n > 10*p.limit {
-			return part{}, tooComplex(n, p.limit)
+			return part{}, &tooComplex{p.limit}
 		}
 		for _, e := range one.edges[pairs[n][0]] {
 			for _, f := range two.edges[pairs[n][1]] {

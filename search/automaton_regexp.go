@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,6 +49,15 @@ func readFlags(text string) (flags regexpFlags, err error) {
 // syntax is that of the class RegExp of Lucene 9.12: any of its characters may stand
 // where no other meaning is possible. Limit is max_determinized_states.
 func regexpWords(prefix, text string, flags regexpFlags, fold bool, limit int) (*words, error) {
+	w, err := readRegexp(prefix, text, flags, fold, limit)
+	var complex *tooComplex
+	if errors.As(err, &complex) {
+		return nil, exception.New(exception.TooComplex, "Determinizing %s would require more than %d effort.", text, complex.limit)
+	}
+	return w, err
+}
+
+func readRegexp(prefix, text string, flags regexpFlags, fold bool, limit int) (*words, error) {
 	p := &regexpParser{text: []rune(text), flags: flags, fold: fold, limit: limit, built: &nfa{}}
 	start := p.built.text(p.built.add(), prefix, false)
 	last := start
@@ -121,7 +131,7 @@ func (p *regexpParser) next() (rune, error) {
 // room refuses automata that grow without bound, by repetitions of repetitions.
 func (p *regexpParser) room(states int) error {
 	if n := len(p.built.edges) + states; n > 20*maxEffort && n > 20*p.limit {
-		return tooComplex(n, p.limit)
+		return &tooComplex{p.limit}
 	}
 	return nil
 }
@@ -154,24 +164,21 @@ func (p *regexpParser) string(text []rune) part {
 
 func (p *regexpParser) union() (part, error) {
 	if p.depth++; p.depth > maxDepth {
-		return part{}, tooComplex(len(p.built.edges), p.limit)
+		return part{}, &tooComplex{p.limit}
 	}
 	defer func() { p.depth-- }()
+	first := len(p.built.edges)
 	made, err := p.intersection()
 	if err != nil || !p.match('|') {
 		return made, err
 	}
-	whole := part{p.built.add(), p.built.add()}
+	parts := []part{made}
 	for {
-		p.built.skip(whole.start, made.start)
-		p.built.skip(made.end, whole.end)
 		if made, err = p.intersection(); err != nil {
 			return made, err
 		}
-		if !p.match('|') {
-			p.built.skip(whole.start, made.start)
-			p.built.skip(made.end, whole.end)
-			return whole, nil
+		if parts = append(parts, made); !p.match('|') {
+			return p.either(parts, first), nil
 		}
 	}
 }
@@ -260,7 +267,7 @@ func (p *regexpParser) complement() (part, error) {
 		return p.class()
 	}
 	if p.depth++; p.depth > maxDepth {
-		return part{}, tooComplex(len(p.built.edges), p.limit)
+		return part{}, &tooComplex{p.limit}
 	}
 	defer func() { p.depth-- }()
 	first := len(p.built.edges)
@@ -355,7 +362,7 @@ func (p *regexpParser) named() ([]edge, error) {
 		ranges = []edge{{'0', '9', 0}, {'A', 'Z', 0}, {'_', '_', 0}, {'a', 'z', 0}}
 	default:
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return nil, exception.New(exception.IllegalArgument, `invalid character class \%c`, r)
+			return nil, exception.New(exception.IllegalArgument, `invalid character class \%d`, r)
 		}
 		return nil, nil
 	}

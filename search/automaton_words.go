@@ -3,6 +3,8 @@ package search
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reshelve/reshelve/exception"
 )
 
 // maxEffort is the server's max_determinized_states where a query does not tell it.
@@ -64,6 +66,7 @@ func foldedWords(text string) (*words, error) {
 func wildcardWords(prefix, pattern string, fold bool) (*words, error) {
 	a := &nfa{}
 	at := a.text(a.add(), prefix, false)
+	characters, stars := utf8.RuneCountInString(prefix), 0
 	for i := 0; i < len(pattern); {
 		r, n := utf8.DecodeRuneInString(pattern[i:])
 		i += n
@@ -73,22 +76,26 @@ func wildcardWords(prefix, pattern string, fold bool) (*words, error) {
 			a.skip(at, to)
 			a.link(to, 0, unicode.MaxRune, to)
 			at = to
+			stars++
 			continue
 		case r == '?':
 			to := a.add()
 			a.link(at, 0, unicode.MaxRune, to)
 			at = to
+			characters++
 			continue
 		case r == '\\' && i < len(pattern):
 			r, n = utf8.DecodeRuneInString(pattern[i:])
 			i += n
 		}
 		at = a.text(at, string(r), fold)
+		characters++
 	}
 	a.value[at] = 1
 	d, err := a.determine(maxEffort)
-	if err != nil {
-		return nil, err
+	if err != nil { // with the sizes of Lucene's automaton of a pattern
+		return nil, exception.New(exception.TooComplex, "Determinizing automaton with %d states and %d transitions would require more than %d effort.",
+			2*characters+stars, 2*(characters+stars)-1, maxEffort)
 	}
 	return newWords(d), nil
 }
@@ -136,7 +143,7 @@ func fuzzyWords(text string, edits, same int, transposing bool) (*words, error) 
 	}
 	d, err := a.determine(maxEffort + 10*len(runes))
 	if err != nil {
-		return nil, err
+		return nil, exception.New(exception.TooComplex, "Determinizing %s would require more than %d effort.", text, maxEffort)
 	}
 	return newWords(d), nil
 }

@@ -59,7 +59,7 @@ func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (p
 	if constant, ok := c.constant(f); ok {
 		return constant.lower().finds(strings.ToLower(v.Text), boost), nil
 	}
-	if k := f.Kind(); k != fields.Text && k != fields.Keyword {
+	if k := f.Kind(); k != fields.Text && k != fields.Keyword && k != fields.Truth {
 		return nil, c.refuse("[%s] field which is of type [%s], does not support case insensitive term queries", f.Path(), f.Type())
 	}
 	m, err := f.Exact(v, c.now)
@@ -160,7 +160,8 @@ func (c *compiler) normalPattern(f *fields.Field, pattern string) (string, error
 			plainText.WriteByte(ch)
 		}
 	}
-	return out.String(), flush()
+	err := flush()
+	return out.String(), err
 }
 
 func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float32) (plan, error) {
@@ -185,7 +186,8 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 		}
 		prefix = f.Prefix()
 	}
-	accept, err := regexpWords(prefix, value, flags, q.FoldCase, orDefault(q.MaxStates, maxEffort))
+	limit := orDefault(q.MaxStates, maxEffort)
+	accept, err := regexpWords(prefix, value, flags, q.FoldCase, limit)
 	if err != nil || !mapped { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
@@ -303,7 +305,9 @@ func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewrit
 	limit := orDefault(c.limits.Clauses, defaultClauses)
 	most := limit + 1
 	if strings.HasPrefix(how.kind, "top_terms") {
-		most = min(how.most, limit)
+		if most = min(how.most, limit); most == 0 {
+			return nil, &early{exception.New(exception.NullPointer, `Cannot read field "boost" because "t" is null`)}
+		}
 	}
 	found := c.similar(f, accept, length, most)
 	switch {
@@ -320,7 +324,10 @@ func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewrit
 	for i, one := range found {
 		term := &termPlan{field: f.Name(), term: one.term, boost: boost * max(one.boost, 0), blend: shared}
 		switch {
-		case how.kind == "top_terms_boost" || how.kind == "constant_score_boolean" || f.Spec().Postings == segment.NoPostings:
+		case how.kind == "constant_score_boolean":
+			parts[i] = &termsPlan{f.Name(), [][]byte{one.term}}
+			continue
+		case how.kind == "top_terms_boost" || f.Spec().Postings == segment.NoPostings:
 			parts[i] = &constantPlan{&termsPlan{f.Name(), [][]byte{one.term}}, term.boost}
 			continue
 		case shared != nil:

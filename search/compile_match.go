@@ -85,6 +85,7 @@ func (c *compiler) worded(f *fields.Field, text string, w wording) (plan, error)
 		return nil, err
 	}
 	tokens := analyzer.Analyze(nil, []byte(text))
+	b.end = len(text)
 	if f.Kind() != fields.Text && w.analyzer == "" && len(tokens) <= 1 && w.form != phrasePrefix {
 		if w.form == wordsPrefix && f.Kind() == fields.Keyword && f.Type() == "keyword" {
 			return b.prefix([]byte(text))
@@ -112,6 +113,7 @@ type builder struct {
 	field *fields.Field
 	wording
 
+	end    int       // of the text
 	across []weighed // several fields that are looked into as if they were one
 	tie    float32   // of them
 }
@@ -119,6 +121,9 @@ type builder struct {
 // plan is what tokens become: nothing, a term, synonyms, a phrase or several clauses.
 func (b *builder) plan(tokens []analysis.Token, as form, and bool) (plan, error) {
 	places, synonyms, graph := survey(tokens)
+	if as == wordsPrefix && len(tokens) > 0 && !graph && tokens[len(tokens)-1].End != b.end {
+		as = anyWords // the last word is complete
+	}
 	switch {
 	case len(tokens) == 0:
 		return nil, nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/java"
@@ -20,7 +22,7 @@ func describe(p plan) string {
 	case nonePlan:
 		return "none"
 	case *termPlan:
-		return p.field + ":" + string(p.term) + blended(p.blend) + boosted(p.boost)
+		return p.field + ":" + termText(p.term) + blended(p.blend) + boosted(p.boost)
 	case *synonymsPlan:
 		return "Synonym(" + fieldTerms(p.field, p.terms) + ")" + boosted(p.boost)
 	case *phrasePlan:
@@ -61,7 +63,7 @@ func describeOther(p plan) string {
 	case *termsPlan:
 		terms := make([]string, len(p.terms))
 		for i, term := range p.terms {
-			terms[i] = string(term)
+			terms[i] = termText(term)
 		}
 		return p.field + ":(" + strings.Join(terms, " ") + ")"
 	case *wordsPlan:
@@ -171,7 +173,7 @@ func slopText(slop int) string {
 func fieldTerms(field string, terms [][]byte) string {
 	parts := make([]string, len(terms))
 	for i, term := range terms {
-		parts[i] = field + ":" + string(term)
+		parts[i] = field + ":" + termText(term)
 	}
 	return strings.Join(parts, " ")
 }
@@ -185,7 +187,7 @@ func phraseText(words []word) string {
 		}
 		terms := make([]string, len(w.terms))
 		for i, term := range w.terms {
-			terms[i] = string(term)
+			terms[i] = termText(term)
 		}
 		text := strings.Join(terms, " ")
 		if len(terms) > 1 {
@@ -203,9 +205,19 @@ func matchText(m fields.Match) string {
 	case m.Numbers:
 		return fmt.Sprintf("[%d TO %d]", m.Least, m.Greatest)
 	case m.GreatestTerm == nil:
-		return fmt.Sprintf("[%s TO *]", m.LeastTerm)
+		return "[" + termText(m.LeastTerm) + " TO *]"
 	}
-	return fmt.Sprintf("[%s TO %s]", m.LeastTerm, m.GreatestTerm)
+	return "[" + termText(m.LeastTerm) + " TO " + termText(m.GreatestTerm) + "]"
+}
+
+// termText is a term, in hexadecimal when it is no text.
+func termText(term []byte) string {
+	for _, r := range string(term) {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return fmt.Sprintf("%x", term)
+		}
+	}
+	return string(term)
 }
 
 // clauses is how many clauses the server counts in a plan: leaves, and each term of a
