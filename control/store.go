@@ -17,6 +17,7 @@ type (
 	ByQuery    = store.ByQuery
 	Into       = store.Into
 	Progress   = store.Progress
+	TaskState  = store.TaskState
 )
 
 // NewStore hands a store to the faces.

@@ -12,9 +12,6 @@ import (
 var absentRoutes = []route{
 	{"GET POST", "/_analyze", "index", (*call).refuseAnalysis},
 	{"GET POST", "/{index}/_analyze", "index", (*call).refuseAnalysis},
-	{"GET", "/_tasks", patienceParams + "nodes actions detailed parent_task_id wait_for_completion group_by", patient((*call).listTasks)},
-	{"POST", "/_tasks/_cancel", patienceParams + "nodes actions parent_task_id wait_for_completion", patient((*call).listTasks)},
-	{"GET", "/_tasks/{task_id}", patienceParams + "wait_for_completion", patient((*call).getTask)},
 	{"GET", "/_ingest/pipeline", patienceParams, patient((*call).noPipelines)},
 	{"GET", "/_ingest/pipeline/{id}", patienceParams, patient((*call).noPipelines)},
 	{"GET", "/_search/pipeline", patienceParams, patient((*call).noPipelines)},
@@ -34,17 +31,6 @@ const resizeParams = patienceParams + "copy_settings wait_for_active_shards wait
 
 func (c *call) refuseAnalysis() error {
 	return exception.New(exception.IllegalArgument, "_analyze is not supported: this store does not analyse text yet, it keeps documents and finds them by id")
-}
-
-func (c *call) listTasks() error {
-	if c.text("group_by", "nodes") == "none" {
-		return c.answer(http.StatusOK, object{{"tasks", array{}}})
-	}
-	return c.answer(http.StatusOK, object{{"nodes", object{}}})
-}
-
-func (c *call) getTask() error {
-	return exception.New(exception.ResourceNotFound, "task [%s] isn't running and hasn't stored its results", c.name("task_id"))
 }
 
 func (c *call) noPipelines() error { return c.answer(http.StatusNotFound, object{}) }

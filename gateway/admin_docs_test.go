@@ -18,7 +18,7 @@ func TestEndpointsAreDocumented(t *testing.T) {
 		routes        []route
 	}{
 		{"../docs/http-admin.md", "## Endpoints\n", inList, adminRoutes},
-		{"../docs/store.md", "## Endpoints of documents and searches\n", inTable, slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes)},
+		{"../docs/store.md", "## Endpoints of documents and searches\n", inTable, slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes)},
 	} {
 		text, err := os.ReadFile(p.page)
 		if err != nil {

@@ -51,6 +51,7 @@ type Store struct {
 
 	refresher  refresher
 	points     points
+	tasks      tasks
 	background context.Context // until Close
 	stop       context.CancelFunc
 	running    sync.WaitGroup
@@ -64,6 +65,7 @@ func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store
 	s.background, s.stop = context.WithCancel(context.Background())
 	s.refresher.init()
 	s.points.init()
+	s.tasks.init()
 	err := s.load(ctx)
 	if err == nil {
 		if err = s.agreeOnHidden(ctx); err != nil {
