@@ -96,6 +96,15 @@ func (f *Field) Prefix() string {
 	return f.under + "="
 }
 
+// Analyzer is what takes texts of documents apart; for fields that are not text it is
+// that of queries.
+func (f *Field) Analyzer() analysis.Analyzer {
+	if f.index != nil {
+		return f.index
+	}
+	return f.SearchAnalyzer(false)
+}
+
 // SearchAnalyzer is what takes texts of queries apart; quoted ones, if asked. For fields
 // that are not text it is one that leaves the text whole, or the normalizer.
 func (f *Field) SearchAnalyzer(quoted bool) analysis.Analyzer {
