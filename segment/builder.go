@@ -131,7 +131,7 @@ func setBit(words *[]uint64, doc Doc) {
 	(*words)[i] |= 1 << (doc & 63)
 }
 
-// setOf is a set of n docs made of words that may be too few; nil when it has all docs.
+// setOf is a set for n docs made of words, which may be too few.
 func setOf(words []uint64, n Doc) *Bits {
 	set := NewBits(int(n))
 	copy(set.words, words)

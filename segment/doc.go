@@ -26,7 +26,9 @@
 //  1. A file is written once, and never changed. Reading one that is damaged gives
 //     *Damaged and never a wrong value: each page has a checksum, which is compared
 //     before its first use. Memory is bounded by the length of the file.
-//  2. A version, a kind of section or an option that is not known is refused.
+//  2. A version that is not known is refused; so is, as damage, a kind or an option that
+//     the version does not have. No offset, length or count is trusted, even where the
+//     checksums agree.
 //  3. Docs are in the order in which they were added; merging keeps it. So sequence
 //     numbers of one shard ascend.
 //  4. Merge gives the same bytes as building a segment from only what the views show.

@@ -87,6 +87,7 @@ func TestLongListsAreReadAsTheyWereWritten(t *testing.T) {
 			}
 		}
 	}
+	checkBlocks(t, text)
 	for i := 0; i < longDocs; i += 101 {
 		id := fmt.Sprintf("document %x", uint64(i)*0x9e3779b97f4a7c15)
 		if s.ID(segment.Doc(i)) != id {
@@ -96,6 +97,28 @@ func TestLongListsAreReadAsTheyWereWritten(t *testing.T) {
 			if doc != segment.Doc(i) {
 				t.Fatalf("%q is doc %d, want %d", id, doc, i)
 			}
+		}
+	}
+}
+
+// checkBlocks goes to the last doc of each block, and asks for bounds forwards and backwards.
+func checkBlocks(t *testing.T, text *segment.Field) {
+	e, _ := text.Lookup([]byte("every3"))
+	p, other := text.Postings(e, segment.Docs, nil), text.Postings(e, segment.Docs, nil)
+	var lasts []segment.Doc
+	for last, _ := p.Bound(0); last != segment.End; last, _ = p.Bound(last + 1) {
+		lasts = append(lasts, last)
+	}
+	if len(lasts) != (longDocs/3+127)/128 {
+		t.Fatalf("%d blocks", len(lasts))
+	}
+	for i := len(lasts) - 1; i >= 0; i-- {
+		if last, _ := p.Bound(lasts[i]); last != lasts[i] {
+			t.Fatalf("the block that ends at %d ends at %d", lasts[i], last)
+		}
+		other = text.Postings(e, segment.Docs, other)
+		if got := other.Advance(lasts[i]); got != lasts[i] {
+			t.Fatalf("advanced to %d, want %d", got, lasts[i])
 		}
 	}
 }

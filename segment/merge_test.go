@@ -3,6 +3,7 @@ package segment_test
 import (
 	"bytes"
 	"context"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,13 +64,13 @@ func TestMergingViewsIsAsBuildingWhatTheyShow(t *testing.T) {
 }
 
 func checkMoved(t *rapid.T, views []segment.View) {
-	next := segment.Doc(0)
+	next, moves := segment.Doc(0), segment.Moves(views)
 	for i, v := range views {
 		for doc := segment.Doc(0); int(doc) < v.Docs(); doc++ {
 			if !v.Shows(doc) {
 				continue
 			}
-			if to := segment.Moved(views, i, doc); to != next {
+			if to := segment.Moved(views, i, doc); to != next || moves(i, doc) != next {
 				t.Fatalf("doc %d of view %d became %d, want %d", doc, i, to, next)
 			}
 			next++
@@ -132,4 +133,19 @@ func TestAMergeEndsWithItsContext(t *testing.T) {
 	if err := segment.Merge(ctx, &out, []segment.View{{Segment: open(t, data)}}); err != context.Canceled {
 		t.Fatalf("%v", err)
 	}
+}
+
+func TestManyMayReadAtOnce(t *testing.T) {
+	data := sample(t, 400)
+	want := dump(openFile(t, data), 1<<20)
+	s := openFile(t, data)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			if got := dump(s, 1<<20); got != want {
+				t.Error("one of several readers has read something else")
+			}
+		})
+	}
+	readers.Wait()
 }

@@ -74,7 +74,7 @@ func (p *PostingsIterator) part(block, i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32(p.row(block)[4*i:]))
 }
 
-// Doc is the current one; End behind the last.
+// Doc is the current one; 0 before the first, End behind the last.
 func (p *PostingsIterator) Doc() Doc { return p.doc }
 
 // Next goes to the next doc and gives it.
