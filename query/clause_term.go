@@ -125,10 +125,10 @@ func (p *parser) terms() (search.Query, error) {
 // termValues reads the values of an array, whose bracket was the last token.
 func (p *parser) termValues(field string) (values []fields.Value, err error) {
 	err = p.elements(func() error {
-		switch {
-		case p.kind == token.Null:
+		switch p.kind {
+		case token.Null:
 			return p.fail("No value specified for terms query")
-		case p.kind == token.Array: // the server takes its end for the end of the values
+		case token.Array: // the server takes its end for the end of the values
 			if _, err := p.skip(); err != nil {
 				return err
 			}
@@ -139,7 +139,7 @@ func (p *parser) termValues(field string) (values []fields.Value, err error) {
 				return p.doesNotSupport("terms", field)
 			}
 			return p.unknownToken("terms", field)
-		case p.kind == token.Object:
+		case token.Object:
 			return p.fail("[terms] query does not support values of type: %s", p.kind)
 		}
 		values = append(values, p.scalar())

@@ -94,10 +94,6 @@ func (p *parser) setInteger(into *int) option {
 	return option{takesNumber, func() (err error) { *into, err = p.integer(); return err }}
 }
 
-func (p *parser) setFloat(into *float32) option {
-	return option{takesNumber, func() (err error) { *into, err = p.float32(); return err }}
-}
-
 func (p *parser) setStrings(into *[]string) option {
 	return option{takesString | takesArray, func() error {
 		*into = []string{}

@@ -161,7 +161,7 @@ func (p *parser) after() (values []json.RawMessage, err error) {
 func (p *parser) slice() (*search.Slice, error) {
 	s := &search.Slice{Field: "_id", ID: -1, Max: -1}
 	bad := func(why string) error { return exception.New(exception.IllegalArgument, "%s", why) }
-	set := func(into *int, name string, least int) option {
+	set := func(into *int, least int) option {
 		return option{takesNumber, func() (err error) {
 			if *into, err = p.integer(); err != nil {
 				return err
@@ -177,7 +177,7 @@ func (p *parser) slice() (*search.Slice, error) {
 			return nil
 		}}
 	}
-	return s, p.object("slice", map[string]option{"field": p.setString(&s.Field), "id": set(&s.ID, "id", 0), "max": set(&s.Max, "max", 2)})
+	return s, p.object("slice", map[string]option{"field": p.setString(&s.Field), "id": set(&s.ID, 0), "max": set(&s.Max, 2)})
 }
 
 func (p *parser) pit() (*PIT, error) {

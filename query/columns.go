@@ -1,0 +1,106 @@
+package query
+
+import (
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/token"
+)
+
+// column shows a field's column under a name.
+type column struct {
+	name  string // as asked: a field's path or an alias's
+	field *fields.Field
+	print []*fields.Printer // one for each format that was asked for, in that order
+
+	numbers  []int64
+	ordinals []uint32
+	term     []byte
+}
+
+func (s *Show) addColumns(schema *fields.Schema, want FieldFormat) error {
+	for _, name := range named(schema, want.Field) {
+		f, ok := schema.Field(name)
+		if !ok {
+			continue
+		}
+		if err := f.Readable(); err != nil {
+			return err
+		}
+		printer, err := f.Printer(want.Format, nil)
+		if err != nil {
+			return err
+		}
+		s.addColumn(name, f, printer)
+	}
+	return nil
+}
+
+// addColumn adds a format to the column of that name. A name that comes twice shows its
+// values twice, as on the server.
+func (s *Show) addColumn(name string, f *fields.Field, printer *fields.Printer) {
+	for i := range s.columns {
+		if s.columns[i].name == name {
+			s.columns[i].print = append(s.columns[i].print, printer)
+			return
+		}
+	}
+	s.columns = append(s.columns, column{name: name, field: f, print: []*fields.Printer{printer}})
+}
+
+// appendColumns appends the members of the columns, each with a comma behind it, but for
+// those that the values have shown.
+func (s *Show) appendColumns(dst []byte, row Row) []byte {
+	for i := range s.columns {
+		c := &s.columns[i]
+		if s.values != nil && s.values.shows(c.name) {
+			continue
+		}
+		before := len(dst)
+		dst = append(member(dst, c.name), '[')
+		start := len(dst)
+		for _, printer := range c.print {
+			dst = c.append(dst, printer, row)
+		}
+		if len(dst) == start {
+			dst = dst[:before]
+			continue
+		}
+		dst[len(dst)-1] = ']'
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// append appends the values of a column, each with a comma behind it.
+func (c *column) append(dst []byte, printer *fields.Printer, row Row) []byte {
+	switch c.field.Path() {
+	case "_id":
+		return append(token.AppendString(dst, row.ID), ',')
+	case "_index":
+		return append(token.AppendString(dst, row.Index), ',')
+	}
+	held := row.View.Field(c.field.Name())
+	if held == nil {
+		return dst
+	}
+	if numbers := held.Numbers(); numbers != nil {
+		c.numbers = numbers.All(c.numbers[:0], row.Doc)
+		for _, n := range c.numbers {
+			dst = append(printer.Append(dst, n), ',')
+		}
+		return dst
+	}
+	if ordinals := held.Ordinals(); ordinals != nil {
+		return c.appendTerms(dst, held, ordinals, row.Doc)
+	}
+	return dst
+}
+
+func (c *column) appendTerms(dst []byte, held *segment.Field, ordinals *segment.OrdinalColumn, doc segment.Doc) []byte {
+	c.ordinals = ordinals.All(c.ordinals[:0], doc)
+	for _, ord := range c.ordinals {
+		c.term = held.Term(c.term[:0], ord)
+		dst = append(c.field.AppendTerm(dst, c.term), ',')
+	}
+	return dst
+}

@@ -1,0 +1,91 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/token"
+	"github.com/reshelve/reshelve/wildcard"
+)
+
+// Show shows values of fields of the hits of one index: what docvalue_fields and fields
+// ask for. Not safe for concurrent use.
+type Show struct {
+	columns []column
+	values  *values // nil: none
+}
+
+// Row is a hit as Show sees it.
+type Row struct {
+	View   segment.View
+	Doc    segment.Doc
+	Index  string // its name
+	ID     string
+	Source []byte // looked at when Show.NeedsSource
+}
+
+// maxColumns is how many docvalue_fields there may be (index.max_docvalue_fields_search).
+const maxColumns = 100
+
+// NewShow works out what is asked for the fields of an index. Patterns mean the fields
+// that there are, names that there are not mean nothing. Errors are the server's.
+func NewShow(schema *fields.Schema, f *Fetch) (*Show, error) {
+	if len(f.DocvalueFields) > maxColumns {
+		return nil, exception.New(exception.IllegalArgument, "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [%d] but was [%d]. "+
+			"This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.", maxColumns, len(f.DocvalueFields))
+	}
+	s := &Show{}
+	for _, want := range f.DocvalueFields {
+		if err := s.addColumns(schema, want); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Fields) > 0 {
+		s.values = newValues(schema)
+		for _, want := range f.Fields {
+			if err := s.values.add(want); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// NeedsSource reports whether Append looks at sources.
+func (s *Show) NeedsSource() bool { return s.values != nil }
+
+// Append appends the object of the fields of a hit; some is false, and nothing has been
+// appended, when it has none of them.
+func (s *Show) Append(dst []byte, row Row) (_ []byte, some bool) {
+	before := len(dst)
+	dst = append(dst, '{')
+	if s.values != nil {
+		s.values.read(row.ID, row.Source)
+		dst = s.values.appendMembers(dst)
+	}
+	dst = s.appendColumns(dst, row)
+	if len(dst) == before+1 {
+		return dst[:before], false
+	}
+	dst[len(dst)-1] = '}' // instead of a comma
+	return dst, true
+}
+
+// member appends the name of a member.
+func member(dst []byte, name string) []byte { return append(token.AppendString(dst, name), ':') }
+
+// named are the names that a name or a pattern with * means: leaves and aliases.
+func named(schema *fields.Schema, pattern string) []string {
+	if !strings.Contains(pattern, "*") {
+		return []string{pattern}
+	}
+	var names []string
+	for f := range schema.Mapping().All() {
+		if !f.IsObject() && wildcard.Match(pattern, f.Path()) {
+			names = append(names, f.Path())
+		}
+	}
+	return names
+}
