@@ -59,7 +59,7 @@ func (f standard) tokenize(s *stream) {
 			continue
 		}
 		end, typ, seen := i, "", uint8(0)
-		for end < len(text) && ascii[text[end]]&asciiWord != 0 {
+		for end < len(text) && end-i <= f.max && ascii[text[end]]&asciiWord != 0 {
 			seen |= ascii[text[end]]
 			end++
 		}
