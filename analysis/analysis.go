@@ -1,7 +1,5 @@
 package analysis
 
-import "github.com/reshelve/reshelve/exception"
-
 // Token is one term of a text.
 type Token struct {
 	Term       []byte // UTF-8
@@ -26,48 +24,41 @@ type Normalizer interface {
 }
 
 // Analysis are the analyzers of one index. Immutable, safe for concurrent use.
-type Analysis struct {
-	analyzers   map[string]*chain
-	normalizers map[string]*normalizer
-}
+type Analysis struct{ parts *builder }
 
 // New reads settings of an index: keys with dots ("index.analysis.analyzer.mine.type")
 // and their values, a string or a list of strings each. The error is an *exception.Error
 // with the server's type and reason.
 func New(settings map[string][]string) (*Analysis, error) {
-	for key := range settings {
-		if isAnalysis(key) {
-			return nil, exception.New(exception.IllegalArgument, "setting [%s] is not supported", key)
-		}
+	b := newBuilder(settings)
+	if err := b.all(); err != nil {
+		return nil, err
 	}
-	return &Analysis{}, nil
+	return &Analysis{b}, nil
 }
 
 // Analyzer finds an analyzer by name: of the index, or of the server.
 func (a *Analysis) Analyzer(name string) (Analyzer, bool) {
-	if c, ok := a.analyzers[name]; ok {
+	if c, ok := a.parts.analyzers[name]; ok {
 		return c, true
 	}
-	if name == "default" {
-		name = "standard"
-	}
-	c, ok := builtin[name]
+	build, ok := builtin[name]
 	if !ok {
 		return nil, false
 	}
-	return c, true
+	return build(), true
 }
 
 // Normalizer finds a normalizer by name; "default" is none, and leaves texts as they are.
 func (a *Analysis) Normalizer(name string) (Normalizer, bool) {
-	if n, ok := a.normalizers[name]; ok {
+	if n, ok := a.parts.normalizers[name]; ok {
 		return n, true
 	}
 	switch name {
 	case "default":
 		return &normalizer{}, true
 	case "lowercase":
-		return &normalizer{chain{tokenizer: whole{}, filters: []filter{lowercase}}}, true
+		return lowerNormalizer, true
 	}
 	return nil, false
 }

@@ -37,7 +37,7 @@ func (f byRules) tokenize(s *stream) {
 }
 
 func BenchmarkStandard(b *testing.B) {
-	a := Analyzer(builtin["standard"])
+	a := Analyzer(builtin["standard"]())
 	for name, text := range map[string]string{
 		"ascii": "The quick brown fox jumps over the lazy dog, and nobody in the village of 1234 people could tell why it did so. ",
 		"lower": "the quick brown fox jumps over the lazy dog and nobody in the village of 1234 people could tell why it did so ",

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,7 +44,10 @@ type told struct {
 }
 
 // asServer asks the server; an error is told by its type and reason.
-func asServer(t *rapid.T, server *servers.Server, body map[string]any) ([]told, string) {
+func asServer(t interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}, server *servers.Server, body map[string]any) ([]told, string) {
 	request, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
@@ -130,5 +134,37 @@ func TestLiveBuiltin(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestLiveAnswers asks a real server again for what testdata holds.
+func TestLiveAnswers(t *testing.T) {
+	server := liveServer(t)
+	var out bytes.Buffer
+	for _, body := range bodies() {
+		data, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := answer{Body: data}
+		want.Tokens, want.Error = asServer(t, server, body)
+		line, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(line, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile("testdata/answers.jsonl", out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	was, err := os.ReadFile("testdata/answers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(was, out.Bytes()) {
+		t.Error("the server answers otherwise than testdata/answers.jsonl says")
 	}
 }

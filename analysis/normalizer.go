@@ -5,6 +5,8 @@ import "sync"
 // normalizer is a chain whose tokenizer leaves the text whole.
 type normalizer struct{ chain chain }
 
+var lowerNormalizer = &normalizer{chain{tokenizer: whole{}, filters: []filter{lowercase}}}
+
 // Normalize is what Normalizer tells.
 func (n *normalizer) Normalize(dst, text []byte) []byte {
 	if len(n.chain.filters) == 0 && len(n.chain.charFilters) == 0 {

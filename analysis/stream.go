@@ -1,13 +1,19 @@
 package analysis
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/reshelve/reshelve/exception"
+)
 
 // stream is one text on its way through a chain.
 type stream struct {
 	text   []byte  // what the tokenizer sees: after the char filters
 	moved  *moved  // how its places are those of the text before them; nil: they are the same
 	tokens []Token // of this text; the places in them are those of text until the chain ends
+	spare  []Token // room for filters
 	next   int     // the position of a token that came after the last one
+	end    int     // the place where the tokens' text ends
 	arena  []byte  // holds terms that are not parts of text
 }
 
@@ -54,6 +60,7 @@ type chain struct {
 	charFilters []charFilter
 	tokenizer   tokenizer
 	filters     []filter
+	names       []string // of the filters, while the chain is made
 	gap         int
 }
 
@@ -62,48 +69,79 @@ func (c *chain) Gap() int { return c.gap }
 
 // Analyze is what Analyzer tells.
 func (c *chain) Analyze(dst []Token, text []byte) []Token {
-	dst, _ = c.run(dst, text)
+	dst, _, _ = c.run(dst, text)
 	return dst
 }
 
-// run is Analyze, and how many positions the text takes: holes at its end count too.
-func (c *chain) run(dst []Token, text []byte) ([]Token, int) {
-	s := streams.Get().(*stream)
-	s.text, s.tokens, s.next, s.arena, s.moved = text, dst[len(dst):], 0, nil, nil
-	c.prepare(s)
+// run is Analyze, and how many positions the text takes, where holes at its end count
+// too, and the place where it ends.
+func (c *chain) run(dst []Token, text []byte) (tokens []Token, next, end int) {
+	s := c.start(dst, text)
 	c.tokenizer.tokenize(s)
+	s.restore(text)
 	for _, f := range c.filters {
 		f.filter(s)
 	}
-	s.restore()
-	dst, next := append(dst, s.tokens...), s.next
-	*s = stream{}
-	streams.Put(s)
-	return dst, next
+	dst, next, end = append(dst, s.tokens...), s.next, s.end
+	s.release()
+	return dst, next, end
 }
 
-// prepare runs the char filters.
-func (c *chain) prepare(s *stream) {
-	if len(c.charFilters) == 0 {
-		return
-	}
-	s.moved = &moved{}
+// start begins with a text: its char filters have run.
+func (c *chain) start(dst []Token, text []byte) *stream {
+	s := streams.Get().(*stream)
+	s.text, s.tokens = text, dst[len(dst):]
 	for _, f := range c.charFilters {
-		var m moved
-		s.text = f.rewrite(s.text, &m)
-		s.moved.then(&m)
+		s.moved = &moved{inner: s.moved}
+		s.text = f.rewrite(s.text, s.moved)
 	}
+	s.end = len(s.text)
+	return s
 }
 
-// restore turns places in the text after char filters into places in the text itself.
-func (s *stream) restore() {
-	if s.moved == nil {
+// release gives the stream back; nothing of it is used any more.
+func (s *stream) release() {
+	spare := s.spare[:cap(s.spare)]
+	clear(spare)
+	*s = stream{spare: spare[:0]}
+	streams.Put(s)
+}
+
+// append adds a filter of a name. Some need to know what is before them.
+func (c *chain) append(f filter, name string) *exception.Error {
+	if b, ok := f.(binding); ok {
+		var err *exception.Error
+		if f, err = b.bind(c); err != nil {
+			return err
+		}
+	}
+	c.filters, c.names = append(c.filters, f), append(c.names, name)
+	return nil
+}
+
+// binding is a filter that depends on the chain before it.
+type binding interface {
+	filter
+	bind(before *chain) (filter, *exception.Error)
+}
+
+// fuse lets the tokenizer do what a filter right after it does.
+func (c *chain) fuse() {
+	if len(c.filters) == 0 || c.filters[0] != filter(lowercase) {
 		return
 	}
-	for i := range s.tokens {
-		t := &s.tokens[i]
-		t.Start, t.End = s.moved.origin(t.Start), s.moved.origin(t.End)
+	switch t := c.tokenizer.(type) {
+	case standard:
+		t.lower = true
+		c.tokenizer = t
+	case *runs:
+		lower := *t
+		lower.lower = true
+		c.tokenizer = &lower
+	default:
+		return
 	}
+	c.filters = c.filters[1:]
 }
 
 // Continue appends the tokens of one more value of a field. At is the position where the
@@ -111,14 +149,9 @@ func (s *stream) restore() {
 // the analyzer's gap and the holes that removed tokens left at the end of the value.
 func Continue(dst []Token, a Analyzer, text []byte, at int) (tokens []Token, next int) {
 	from := len(dst)
-	taken := 0
-	if c, ok := a.(*chain); ok {
-		dst, taken = c.run(dst, text)
-	} else if dst = a.Analyze(dst, text); len(dst) > from {
-		taken = dst[len(dst)-1].Position + 1
+	ran := runOf(a, text, dst)
+	for i := from; i < len(ran.tokens); i++ {
+		ran.tokens[i].Position += at
 	}
-	for i := from; i < len(dst); i++ {
-		dst[i].Position += at
-	}
-	return dst, at + taken + a.Gap()
+	return ran.tokens, at + ran.next + a.Gap()
 }

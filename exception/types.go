@@ -48,6 +48,7 @@ const (
 	ResourceAlreadyExists   Type = "resource_already_exists_exception"
 	ResourceNotFound        Type = "resource_not_found_exception"
 	RoutingMissing          Type = "routing_missing_exception"
+	Runtime                 Type = "runtime_exception"
 	Search                  Type = "search_exception"
 	SearchContextMissing    Type = "search_context_missing_exception"
 	SearchPhaseExecution    Type = "search_phase_execution_exception"
@@ -122,6 +123,7 @@ var Types = []Row{
 	{ResourceAlreadyExists, 400, fault.Conflict, false},
 	{ResourceNotFound, 404, fault.NotFound, false},
 	{RoutingMissing, 400, fault.Refused, false},
+	{Runtime, 500, fault.Refused, true},
 	{Search, 500, fault.Refused, false},
 	{SearchPhaseExecution, 400, fault.Refused, false},
 	{Security, 403, fault.Unauthorised, false},

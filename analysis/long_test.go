@@ -1,0 +1,26 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLongWordsTakeTimeByTheirLength: a word without end is cut, and not looked through
+// again from each cut on.
+func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
+	all, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"standard", "simple", "whitespace", "keyword", "stop"} {
+		analyzer, _ := all.Analyzer(name)
+		for _, text := range []string{"x", "_", "7", "é", "漢", "ka", "a.b", "'", "😀", "#️⃣"} {
+			began := time.Now()
+			analyzer.Analyze(nil, []byte(strings.Repeat(text, (4<<20)/len(text))))
+			if took := time.Since(began); took > 20*time.Second { // seconds where it is the square
+				t.Errorf("%s took %s for 4 MB of %q", name, took, text)
+			}
+		}
+	}
+}
