@@ -17,9 +17,9 @@ func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 		analyzer, _ := all.Analyzer(name)
 		for _, text := range []string{"x", "_", "7", "é", "漢", "ka", "a.b", "'", "😀", "#️⃣"} {
 			began := time.Now()
-			analyzer.Analyze(nil, []byte(strings.Repeat(text, (4<<20)/len(text))))
-			if took := time.Since(began); took > 20*time.Second { // seconds where it is the square
-				t.Errorf("%s took %s for 4 MB of %q", name, took, text)
+			analyzer.Analyze(nil, []byte(strings.Repeat(text, (1<<20)/len(text))))
+			if took := time.Since(began); took > 5*time.Second { // minutes where it is the square
+				t.Errorf("%s took %s for 1 MB of %q", name, took, text)
 			}
 		}
 	}

@@ -73,8 +73,7 @@ func (f standard) tokenize(s *stream) {
 			typ = typeNum
 		}
 		if typ == "" {
-			_, size := utf8.DecodeRune(text[i:])
-			i += size
+			i = f.behind(text, i)
 			continue
 		}
 		term := text[i:end:end]
@@ -84,6 +83,20 @@ func (f standard) tokenize(s *stream) {
 		s.add(term, i, end, typ)
 		i = end
 	}
+}
+
+// behind is where to look next when no token begins at i. Low lines join words and are
+// none by themselves: of a long run of them only the end is looked at.
+func (f standard) behind(text []byte, i int) int {
+	end := i
+	for end < len(text) && text[end] == '_' {
+		end++
+	}
+	if end-i > f.max {
+		return end - f.max
+	}
+	_, size := utf8.DecodeRune(text[i:])
+	return i + size
 }
 
 // beginsKeycap tells whether # or * stands before something that is not ASCII.
