@@ -18,6 +18,7 @@ type (
 	Into       = store.Into
 	Progress   = store.Progress
 	TaskState  = store.TaskState
+	Validated  = store.Validated
 )
 
 // NewStore hands a store to the faces.

@@ -10,8 +10,6 @@ import (
 // Lists are empty; what would have to be done is refused with a reason that says
 // what to do instead, so that nobody looks for a typing mistake.
 var absentRoutes = []route{
-	{"GET POST", "/_analyze", "index", (*call).refuseAnalysis},
-	{"GET POST", "/{index}/_analyze", "index", (*call).refuseAnalysis},
 	{"GET", "/_ingest/pipeline", patienceParams, patient((*call).noPipelines)},
 	{"GET", "/_ingest/pipeline/{id}", patienceParams, patient((*call).noPipelines)},
 	{"GET", "/_search/pipeline", patienceParams, patient((*call).noPipelines)},
@@ -28,10 +26,6 @@ var absentRoutes = []route{
 }
 
 const resizeParams = patienceParams + "copy_settings wait_for_active_shards wait_for_completion task_execution_timeout"
-
-func (c *call) refuseAnalysis() error {
-	return exception.New(exception.IllegalArgument, "_analyze is not supported: this store does not analyse text yet, it keeps documents and finds them by id")
-}
 
 func (c *call) noPipelines() error { return c.answer(http.StatusNotFound, object{}) }
 

@@ -18,7 +18,7 @@ func TestEndpointsAreDocumented(t *testing.T) {
 		routes        []route
 	}{
 		{"../docs/http-admin.md", "## Endpoints\n", inList, adminRoutes},
-		{"../docs/store.md", "## Endpoints of documents and searches\n", inTable, slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes)},
+		{"../docs/store.md", "## Endpoints of documents and searches\n", inTable, slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes, validateRoutes, analyzeRoutes)},
 	} {
 		text, err := os.ReadFile(p.page)
 		if err != nil {

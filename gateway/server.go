@@ -25,7 +25,7 @@ type Server struct {
 func New(s *control.Store, o Options) *Server {
 	server := &Server{store: s, options: o.withDefaults(), routes: &node{}, started: time.Now()}
 	server.calls.New = func() any { return new(call) }
-	for _, r := range slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes, adminRoutes) {
+	for _, r := range slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes, validateRoutes, analyzeRoutes, adminRoutes) {
 		server.routes.add(&r)
 	}
 	return server
