@@ -155,10 +155,6 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 	if asked.MaxDocs > 0 {
 		q.Most = int64(asked.MaxDocs)
 	}
-	if q.Batch > c.s.options.ResultWindow {
-		return q, exception.New(exception.IllegalArgument, "Batch size is too large, size must be less than or equal to: [%d] but was [%d]. "+
-			"Scroll batch sizes cost as much memory as result windows so they are controlled by the [index.max_result_window] index level setting.", c.s.options.ResultWindow, q.Batch)
-	}
 	q.Refresh, err = c.boolean("refresh", false)
 	return q, err
 }

@@ -16,7 +16,6 @@ type Options struct {
 	InFlightBytes int64 // of bodies and answers of all requests at work, and a quarter more for small ones; 512 MiB
 	Depth         int   // of nested objects and arrays in bodies; 1000, which it cannot exceed
 	HeaderBytes   int   // 64 KiB
-	ResultWindow  int   // from + size of a search; 10000
 
 	HeaderTimeout time.Duration // to read the headers of a request; 30 s
 	BodyTimeout   time.Duration // to read a request; 5 min
@@ -42,7 +41,6 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.InFlightBytes, 512<<20)
 	orDefault(&o.Depth, deepest)
 	orDefault(&o.HeaderBytes, 64<<10)
-	orDefault(&o.ResultWindow, 10_000)
 	orDefault(&o.HeaderTimeout, 30*time.Second)
 	orDefault(&o.BodyTimeout, 5*time.Minute)
 	orDefault(&o.IdleTimeout, 10*time.Minute)

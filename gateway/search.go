@@ -121,7 +121,7 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 // run searches. What the server finds out only when it asks the shards is a PhaseError,
 // when there are shards to be asked.
 func (c *call) run(x *searching, where control.Where) (err error) {
-	if refused := x.Check(c.s.options.ResultWindow); refused != nil {
+	if refused := x.Check(); refused != nil {
 		return c.phase(where.Expression, refused)
 	}
 	r, err := x.request()

@@ -60,7 +60,7 @@ func (s *Store) Change(ctx context.Context, q ByQuery, told func(Progress)) (Pro
 	if err != nil {
 		return p, err
 	}
-	pinned := &Point{parts: parts, points: &s.points, users: 1}
+	pinned := &Point{parts: parts, points: &s.points, users: 1, scroll: &scroll{}} // read page by page
 	defer func() { _ = closeParts(parts) }()
 	r := search.NewRequest()
 	r.Query, r.Slice, r.Sort, r.TrackTotal = q.Query, q.Slice, []search.Sort{{Field: "_doc"}}, -1

@@ -67,6 +67,10 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 	for i, of := range parts {
 		indices[i] = searched(of)
 		f.Shards += len(of)
+		if window := of[0].index.rules.window; r.Size > window {
+			wide := &PhaseError{Index: indices[i].Name, Cause: query.TooWide(window, r.Size, pinned != nil && pinned.scroll != nil)}
+			return nil, joined(wide, f.Close())
+		}
 	}
 	r.Now = s.options.Clock().UnixMilli()
 	err := prepare(r.Collectors, indices)
