@@ -1,7 +1,7 @@
 package embedded
 
 import (
-	"math"
+	"slices"
 
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
@@ -109,35 +109,32 @@ func (ed *edit) shows(ref shard.Ref, seqNo int64) (shown bool) {
 	return false
 }
 
-// numbers are sequence numbers from first to last.
-type numbers struct{ first, last int64 }
-
-var allNumbers = numbers{0, math.MaxInt64}
-
-func (n numbers) contains(seqNo int64) bool { return n.first <= seqNo && seqNo <= n.last }
-
-// rest is the base without what is lost, and the numbers of that behind others; nil when
-// these may have been given out again since, by this shard.
-func (ed *edit) rest(lost []numbers) (*stack, []numbers) {
-	left := &stack{indexed: ed.base.indexed, covers: ed.base.covers}
+// damage is the first of what was lost.
+func (ed *edit) damage() error {
 	for i := range ed.entries {
-		e := &ed.entries[i]
-		switch {
-		case e.lost == nil:
-			left.entries = append(left.entries, e.entry)
-		case e.last > ed.base.indexed: // another shard's numbers
-			return nil, nil
-		default:
-			lost = append(lost, numbers{e.first, e.last})
+		if err := ed.entries[i].lost; err != nil {
+			return err
 		}
 	}
-	return left, lost
+	return nil
 }
 
-// finish is the next stack: what is left of the entries, and more, whose files it takes
-// over.
-func (ed *edit) finish(indexed int64, within routing.Range, more []*entry) *stack {
-	var entries []*entry
+// rest is the stack of what is not lost.
+func (ed *edit) rest() *stack {
+	left, lost := []edited{}, slices.Clone(ed.base.lost)
+	for _, e := range ed.entries {
+		if e.lost == nil {
+			left = append(left, e)
+		} else {
+			lost = append(lost, e.entry.numbers())
+		}
+	}
+	ed.entries = left
+	return newStack(ed.base.indexed, ed.base.covers, lost, ed.base.redone, ed.kept())
+}
+
+// kept are the entries that still show something, with one more use of their files.
+func (ed *edit) kept() (entries []*entry) {
 	for _, e := range ed.entries {
 		if e.shown == 0 {
 			continue
@@ -151,5 +148,5 @@ func (ed *edit) finish(indexed int64, within routing.Range, more []*entry) *stac
 		kept.retain()
 		entries = append(entries, kept)
 	}
-	return newStack(indexed, within, append(entries, more...))
+	return entries
 }

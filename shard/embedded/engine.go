@@ -24,6 +24,10 @@ type Engine struct {
 	options Options
 	lock    *pebble.Lock
 	space   space
+	files   *files
+	tiers   tiers
+	merging chan struct{} // holds something while files are merged
+	inRAM   atomic.Int64  // bytes of segments that are in memory alone
 
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it
@@ -36,8 +40,6 @@ type Engine struct {
 	failure atomic.Pointer[error] // why writes are refused until the folder is opened again
 	broke   chan error            // wakes mend
 	written atomic.Int64          // bytes since the last look at the pressure
-
-	held atomic.Int64 // bytes of segments in memory
 
 	requests atomic.Int64 // since the last rest
 	dirty    atomic.Bool  // something was written since then
@@ -58,7 +60,8 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{})}
+	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{}),
+		files: newFiles(o.FS, filepath.Join(dir, "segments")), tiers: tiersOf(o.Memory), merging: make(chan struct{}, 1)}
 	e.space = space{fs: o.FS, dir: dir, options: o, used: e.used}
 	if err := e.openFolder(); err != nil {
 		return nil, fault.At(err, dir)
@@ -88,7 +91,38 @@ func (e *Engine) openFolder() (err error) {
 		_ = e.lock.Close()
 		return opening(err)
 	}
+	e.tidy()
 	return nil
+}
+
+// tidy removes the segment files that no manifest names. That it cannot is no failure: no
+// manifest will ever name them.
+func (e *Engine) tidy() {
+	found, err := e.files.list()
+	if err != nil {
+		e.options.Logger.Warn("store: old segment files are not removed", "folder", e.dir, "cause", err)
+	}
+	for index := range found {
+		e.sweep(index)
+	}
+	e.files.measure(found)
+}
+
+// sweep removes the segment files of an index that no manifest names and that nobody reads.
+func (e *Engine) sweep(index uint32) {
+	e.files.naming.Lock()
+	defer e.files.naming.Unlock()
+	if e.failure.Load() != nil {
+		return // what is stored is found out when the folder is opened again
+	}
+	db, done, err := e.use()
+	if err != nil {
+		return
+	}
+	defer done()
+	if err = e.files.sweep(index, func() (map[string]bool, error) { return named(db, index) }); err != nil {
+		e.options.Logger.Warn("store: old segment files are not removed", "index", index, "cause", err)
+	}
 }
 
 // truth is the folder of Pebble's files.
@@ -111,7 +145,7 @@ func (e *Engine) used() int64 {
 		return 0
 	}
 	defer done()
-	return db.size()
+	return db.size() + e.files.onDisk.Load()
 }
 
 // Open reads the shard's placement first: without one there is no shard.
@@ -159,6 +193,9 @@ func (e *Engine) Drop(ctx context.Context, index uint32) error {
 	if err := e.dropped(index); err != nil {
 		return e.failed(err)
 	}
+	if err := e.files.drop(index); err != nil {
+		e.options.Logger.Warn("store: the segments of a dropped index are not removed yet", "index", index, "cause", err)
+	}
 	if !e.writeOut() {
 		return nil // excising would wait for it
 	}
@@ -191,7 +228,7 @@ func (e *Engine) dropped(index uint32) error {
 	}
 	defer done()
 	b := db.NewBatch()
-	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace} {
+	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace, manifestSpace} {
 		lower, upper := bounds(appendIndex(nil, space, index))
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
 			return err

@@ -6,6 +6,14 @@ func init() {
 	retryEvery, refuseEvery = time.Millisecond, time.Millisecond
 }
 
+// SetTiers gives engines that are opened from now on tiers for little data, until it is
+// undone.
+func SetTiers(fanIn int, early, held int64) (undo func()) {
+	was := tiersOf
+	tiersOf = func(int64) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, held: held} }
+	return func() { tiersOf = was }
+}
+
 // Overlaps is how many files wait to be merged, one above the other.
 func (e *Engine) Overlaps() int { return int(e.db.Metrics().Levels[0].Sublevels) }
 

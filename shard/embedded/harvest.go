@@ -26,6 +26,7 @@ type harvest struct {
 	held    numbers // by the segment in the making
 	docs    int     // in it, children not counted
 	entries []*entry
+	inRAM   int64 // bytes of them
 	poor    int   // rows that could not be indexed wholly
 	why     error // the first of them could not
 }
@@ -51,7 +52,7 @@ func (h *harvest) add(row shard.Row) error {
 	}
 	h.held.first, h.held.last = min(h.held.first, row.SeqNo), max(h.held.last, row.SeqNo)
 	h.docs++
-	if int64(h.builder.Bytes()) < h.shard.engine.options.builder() {
+	if int64(h.builder.Bytes()) < h.shard.engine.tiers.builder {
 		return nil
 	}
 	return h.cut()
@@ -67,11 +68,40 @@ func (h *harvest) cut() error {
 	if err != nil {
 		return err
 	}
-	f, err := h.shard.engine.inMemory(data)
+	f, err := inMemory(data)
 	if err != nil {
 		return err
 	}
 	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs()})
+	if h.inRAM += int64(len(data)); h.inRAM > h.shard.engine.tiers.held {
+		return h.spill()
+	}
+	return nil
+}
+
+// spill writes what is in memory to a file. Where it cannot be written it stays in
+// memory, up to some times as much.
+func (h *harvest) spill() error {
+	var kept, inRAM []*entry
+	for _, e := range h.entries {
+		if e.name == "" {
+			inRAM = append(inRAM, e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	r, err := h.rewrite(context.Background(), ordered(inRAM), true)
+	if err != nil {
+		if h.inRAM < 8*h.shard.engine.tiers.held {
+			return nil
+		}
+		return err
+	}
+	written := r.entry()
+	for _, e := range inRAM {
+		e.release()
+	}
+	h.entries, h.inRAM = append(kept, written), 0
 	return nil
 }
 

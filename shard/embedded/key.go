@@ -17,6 +17,8 @@ const (
 	runSpace   = 'c'
 	stateSpace = 's'
 	holdSpace  = 'h'
+
+	manifestSpace = 'm'
 )
 
 // Lengths of the parts that keys begin with.

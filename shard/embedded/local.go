@@ -77,6 +77,17 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.take(db, p); err != nil {
 		return err
 	}
+	if x := s.segments; x != nil {
+		st, err := x.load(db)
+		if err == nil {
+			err = x.narrowStored(s.state.within)
+		}
+		if err != nil {
+			st.release()
+			return s.failure(err)
+		}
+		x.set(st)
+	}
 	return s.showAll(db)
 }
 
@@ -90,6 +101,9 @@ func (s *local) showAll(db *store) error {
 		}
 		x.set(st)
 		v.stack = st.retain()
+		if st.indexed != x.committed.Load() || st.redone > 0 {
+			x.arm(commitAfter)
+		}
 	}
 	return s.publish(v)
 }
@@ -169,11 +183,24 @@ func (s *local) Reload(ctx context.Context) error {
 		s.gate.disown()
 		return nil
 	}
-	grown, err := s.adopt(p)
-	if err != nil || !grown {
+	x := s.segments
+	if x == nil {
+		_, err := s.adopt(p)
 		return err
 	}
-	_, err = s.segments.refresh(ctx)
+	grown := false
+	err = x.inTurn(ctx, nil, func() error {
+		if row, named := p.Shard(s.id.Number); named {
+			if err := x.narrowStored(row.Range); err != nil {
+				return s.failure(err)
+			}
+		}
+		grown, err = s.adopt(p)
+		return err
+	})
+	if err == nil && grown {
+		_, err = x.refresh(ctx)
+	}
 	return err
 }
 
@@ -245,9 +272,16 @@ func (s *local) Close() error {
 	}
 	s.closed = true
 	close(s.refreshed)
+	if s.segments != nil {
+		s.segments.halt()
+	}
 	s.mu.Unlock()
 	s.gate.close()
 	s.running.Wait()
+	if s.segments != nil {
+		s.segments.finish()
+		defer s.segments.sweep()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.readers() > 0 {

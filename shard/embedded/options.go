@@ -40,9 +40,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// builder is how many bytes of memory a segment in the making takes before it is ended.
-func (o Options) builder() int64 { return o.Memory }
-
 // memtable is the size of one table of recent writes, in bytes. The log is as long
 // as two of them, so it bounds how long an opening after a crash takes; larger ones
 // were measured no faster to load.

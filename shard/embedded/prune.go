@@ -15,7 +15,7 @@ import (
 // behind them.
 type needs struct {
 	synced  int64
-	readers []int64 // of the open ones and of the last refresh
+	readers []int64 // of the open ones, of the last refresh, and of the manifest of the segments
 	holds   map[string]shard.Position
 }
 
@@ -34,6 +34,9 @@ func (n needs) bound() int64 {
 // needs are those of now. The mutex is held.
 func (s *local) needs() needs {
 	n := needs{synced: s.mark.seqNo.Load(), holds: s.holds}
+	if s.segments != nil { // what is not in the manifest is made from the changes after a crash
+		n.readers = append(n.readers, s.segments.committed.Load())
+	}
 	for v := range s.views {
 		n.readers = append(n.readers, v.seqNo)
 	}

@@ -21,7 +21,13 @@ type segments struct {
 	indexer shard.Indexer
 	turn    chan struct{} // holds something while it is somebody's
 	spare   atomic.Pointer[indexing]
-	pending atomic.Int64 // bytes that were written and are not in the stack
+	pending atomic.Int64  // bytes that were written and are not in the stack
+	numbers atomic.Uint64 // the last that an entry was given
+	inRAM   atomic.Int64  // bytes of the stack's segments in memory
+	keeper
+
+	committed atomic.Int64 // sequence number of the manifest; -1: none
+	durable   durable
 
 	stack *stack // at least as new as the published view's; guarded by the shard's mutex
 }
@@ -30,7 +36,10 @@ func newSegments(s *local, indexer shard.Indexer) *segments {
 	if indexer == nil {
 		return nil
 	}
-	return &segments{shard: s, indexer: indexer, turn: make(chan struct{}, 1)}
+	x := &segments{shard: s, indexer: indexer, turn: make(chan struct{}, 1)}
+	x.committed.Store(-1)
+	x.ctx, x.stop = context.WithCancel(context.Background())
+	return x
 }
 
 // take waits for the turn.
@@ -47,59 +56,72 @@ func (x *segments) give() { <-x.turn }
 
 // set makes a stack the newest. The shard's mutex is held.
 func (x *segments) set(st *stack) {
+	was, is := x.inRAM.Load(), st.inRAM()
+	x.inRAM.Store(is)
+	x.shard.engine.inRAM.Add(is - was)
 	x.stack.release()
 	x.stack = st
 }
 
 // next is the stack of a view: what the base holds, without what was written since, and
-// segments of that. Without a base all is read. It reads through the view alone.
+// segments of that and of what the base lacks. Without a base all is read. It reads
+// through the view alone.
 //
-// When it meets damage it begins again without what is damaged, whose documents are made
-// findable again from the truth.
+// When it meets damage it begins again without what is damaged.
 func (x *segments) next(v *view, base *stack) (*stack, error) {
-	var lost []numbers
+	base.retain()
 	for {
-		ed, st, err := x.attempt(v, base, lost)
-		if err != nil || ed == nil {
+		st, rest, err := x.attempt(v, base)
+		base.release()
+		if err != nil || rest == nil {
 			return st, err
 		}
-		base, lost = ed.rest(lost)
+		base = rest
 	}
 }
 
-// attempt is next without what was lost, as far as nothing more turns out to be: then it
-// gives the edit, and no stack.
-func (x *segments) attempt(v *view, base *stack, lost []numbers) (*edit, *stack, error) {
+// attempt is next, or what is left of the base where more turns out to be damaged.
+func (x *segments) attempt(v *view, base *stack) (st, rest *stack, err error) {
+	redone := int64(0)
+	if base != nil {
+		redone = base.redone
+		for _, n := range base.lost {
+			if n.last > base.indexed { // another shard's numbers: its documents cannot be told from what was written since
+				base = nil
+				break
+			}
+		}
+	}
 	parts := []routing.Range{v.within}
 	if base != nil {
 		parts = without(v.within, base.covers)
 	} else {
 		base = &stack{indexed: v.seqNo, covers: v.within}
 	}
+	if len(parts)+len(base.lost) > 0 {
+		redone++
+	}
 	ed, h := newEdit(base), x.harvest(v)
-	err := x.fill(ed, h, parts, lost)
-	hurt := false
-	for i := range ed.entries {
-		if cause := ed.entries[i].lost; cause != nil {
-			hurt = true
-			x.shard.engine.options.Logger.Error("store: a damaged segment is made again", "shard", place(x.shard.id), "cause", cause)
-		}
-	}
-	if err != nil || hurt {
+	err = x.fill(ed, h, parts)
+	if damage := ed.damage(); damage != nil {
 		h.drop()
-		return ed, nil, err
+		x.damaged(damage)
+		return nil, ed.rest(), nil
 	}
-	more, err := h.finish()
+	var more []*entry
+	if err == nil {
+		more, err = h.finish()
+	}
 	if err != nil {
 		h.drop()
 		return nil, nil, err
 	}
-	return nil, ed.finish(v.seqNo, v.within, more), nil
+	return newStack(v.seqNo, v.within, nil, redone, append(ed.kept(), more...)), nil, nil
 }
 
 // fill hides and adds what makes the stack of the harvest's view. The parts are not in
-// the base, nor is what was lost.
-func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range, lost []numbers) error {
+// the base.
+func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range) error {
 	v := h.view
 	if !covers(v.within, ed.base.covers) {
 		ed.narrow(v.within)
@@ -127,8 +149,8 @@ func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range, lost []numb
 			err = h.scanned(part, []numbers{allNumbers}, ed)
 		}
 	}
-	if err == nil && any && len(lost) > 0 {
-		err = h.scanned(kept, lost, ed)
+	if err == nil && any && len(ed.base.lost) > 0 {
+		err = h.scanned(kept, ed.base.lost, ed)
 	}
 	return err
 }
@@ -170,6 +192,7 @@ func (x *segments) refresh(ctx context.Context) (int64, error) {
 			return x.shard.shown(), x.shard.failure(err)
 		}
 		if seqNo, done, err := x.advance(ctx, v, base, true); done || err != nil {
+			x.wake()
 			return seqNo, x.shard.failure(err)
 		}
 	}
@@ -185,7 +208,7 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 	if early {
 		seqNo, within = x.stack.indexed, x.stack.covers
 	}
-	if seqNo == s.state.last && within == s.state.within {
+	if seqNo == s.state.last && within == s.state.within && len(x.stack.lost) == 0 {
 		return nil, nil, nil
 	}
 	db, done, err := s.engine.use()
@@ -194,14 +217,16 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 	}
 	defer done()
 	x.pending.Store(0)
-	return s.view(db), x.stack, nil
+	return s.view(db), x.stack.retain(), nil
 }
 
 // advance makes a view's stack, waits until what it shows is synced, and makes it the
 // shard's, and the view the one that readers get. It is not done when somebody else has
-// changed the stack meanwhile. It takes over the view. The turn is held.
+// changed the stack meanwhile. It takes over the view, and the use of the base. The turn
+// is held.
 func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bool) (seqNo int64, done bool, err error) {
 	s := x.shard
+	defer base.release()
 	var st *stack
 	if err = s.mark.await(ctx, v.seqNo); err == nil {
 		st, err = x.next(v, base)
@@ -218,6 +243,7 @@ func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bo
 		return s.published.seqNo, false, errors.Join(err, dropped)
 	}
 	x.set(st)
+	x.arm(commitAfter)
 	if !publish {
 		return v.seqNo, true, v.drop()
 	}
@@ -229,12 +255,21 @@ func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bo
 // narrow gives the view of a smaller range, which is to be published in the place of the
 // one that is, its stack. The shard's mutex is held.
 func (x *segments) narrow(v *view) error {
-	st, err := x.next(v, x.shard.published.stack)
+	published := x.shard.published.stack
+	st, err := x.next(v, published)
 	if err != nil {
 		return errors.Join(err, v.drop())
 	}
 	v.stack = st
-	x.set(st.retain()) // what was newer is made again
+	if x.stack == published {
+		x.set(st.retain())
+		return nil
+	}
+	ed := newEdit(x.stack)
+	ed.narrow(v.within)
+	narrowed := ed.rest() // what is lost now is made again by the next refresh
+	narrowed.covers = v.within
+	x.set(narrowed)
 	return nil
 }
 

@@ -13,13 +13,15 @@ type stack struct {
 	indexed int64         // what was written up to it is found
 	covers  routing.Range // in which
 	entries []*entry
+	lost    []numbers // what is missing; a stack that lacks something is not published
+	redone  int64     // grows when something is read from the truth that is no change
 	views   []segment.View
 	users   atomic.Int64
 }
 
 // newStack takes over one use of the file of each entry. It has one user.
-func newStack(indexed int64, covers routing.Range, entries []*entry) *stack {
-	s := &stack{indexed: indexed, covers: covers, entries: entries}
+func newStack(indexed int64, covers routing.Range, lost []numbers, redone int64, entries []*entry) *stack {
+	s := &stack{indexed: indexed, covers: covers, lost: lost, redone: redone, entries: entries}
 	for _, e := range entries {
 		s.views = append(s.views, segment.View{Segment: e.Segment, Hidden: e.hidden})
 	}
@@ -43,6 +45,19 @@ func (s *stack) release() {
 	for _, e := range s.entries {
 		e.release()
 	}
+}
+
+// inRAM is how many bytes of the segments are in memory.
+func (s *stack) inRAM() (size int64) {
+	if s == nil {
+		return 0
+	}
+	for _, e := range s.entries {
+		if e.name == "" {
+			size += int64(e.Bytes())
+		}
+	}
+	return size
 }
 
 // covers reports whether r is within outer.

@@ -28,7 +28,16 @@ func open(t testing.TB, dir string) *embedded.Engine {
 	return e
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { shardtest.Run(t, inFolders()) }
+
+// TestConformanceOfManyMerges has an engine that writes and merges segments all the time.
+func TestConformanceOfManyMerges(t *testing.T) {
+	defer embedded.SetTiers(3, 2000, 3000)()
+	shardtest.RunViews(t, inFolders())
+}
+
+// inFolders has each engine in a folder of its own.
+func inFolders() shardtest.Case {
 	var mu sync.Mutex
 	dirs := map[shard.Engine]string{}
 	openIn := func(t testing.TB, dir string) shard.Engine {
@@ -38,7 +47,7 @@ func TestConformance(t *testing.T) {
 		dirs[e] = dir
 		return e
 	}
-	shardtest.Run(t, shardtest.Case{
+	return shardtest.Case{
 		Open: func(t testing.TB) shard.Engine { return openIn(t, t.TempDir()) },
 		Reopen: func(t testing.TB, closed shard.Engine) shard.Engine {
 			mu.Lock()
@@ -46,5 +55,5 @@ func TestConformance(t *testing.T) {
 			mu.Unlock()
 			return openIn(t, dir)
 		},
-	})
+	}
 }

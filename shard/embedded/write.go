@@ -42,6 +42,9 @@ func (s *local) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.
 	var unsynced []*applied
 	for from := 0; from < len(ops); {
 		to := from + group(ops[from:])
+		if s.segments != nil {
+			s.segments.relieve(ctx)
+		}
 		if s.gate.fenced() {
 			s.settle(ctx, unsynced) // nobody else would
 			unsynced = nil
@@ -55,6 +58,9 @@ func (s *local) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.
 		from = to
 	}
 	s.settle(ctx, unsynced)
+	if x := s.segments; x != nil && x.pending.Load() >= s.engine.tiers.early {
+		x.wake()
+	}
 	return results
 }
 
@@ -115,6 +121,9 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	}
 	s.engine.busy(int64(len(ops)), true)
 	s.state = c.state
+	if s.segments != nil {
+		s.segments.pending.Add(int64(size))
+	}
 	a.batch = c.batch
 	s.ops.index.Add(c.puts)
 	s.ops.remove.Add(int64(c.count) - c.puts)

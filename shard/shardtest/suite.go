@@ -22,6 +22,13 @@ type test struct {
 	run  func(t *testing.T, c Case)
 }
 
+// RunViews tries what is said of views, for an engine of another configuration.
+func RunViews(t *testing.T, c Case) {
+	for _, test := range views {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
 // Run tries everything.
 func Run(t *testing.T, c Case) {
 	for _, group := range []struct {

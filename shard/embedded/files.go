@@ -1,0 +1,273 @@
+package embedded
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/segment"
+)
+
+// file is a segment and the bytes that it lies in. It is shared by all who show
+// something of it, and let go of by the last.
+type file struct {
+	*segment.Segment
+	name  string // within the folder of its index; "": it is in memory
+	users atomic.Int64
+	free  func() // lets go of the bytes
+}
+
+func (f *file) retain() { f.users.Add(1) }
+
+// release ends one use; with the last one the bytes are not to be read any more.
+func (f *file) release() {
+	if f.users.Add(-1) == 0 {
+		f.free()
+	}
+}
+
+// files are the segment files of a data folder: DIR/segments/INDEX/NAME.seg. They are
+// written once, and removed when no manifest names them and nobody reads them.
+type files struct {
+	fs     vfs.FS
+	dir    string
+	onDisk atomic.Int64 // bytes of segment files
+
+	naming sync.RWMutex // held for writing while it is found out what no manifest names
+
+	mu      sync.Mutex
+	open    map[string]*file // by path
+	writing map[string]bool  // paths that create is about to open
+}
+
+func newFiles(fs vfs.FS, dir string) *files {
+	return &files{fs: fs, dir: dir, open: map[string]*file{}, writing: map[string]bool{}}
+}
+
+func (fs *files) folder(index uint32) string { return filepath.Join(fs.dir, fmt.Sprint(index)) }
+
+func (fs *files) path(index uint32, name string) string {
+	return filepath.Join(fs.folder(index), name)
+}
+
+const segmentSuffix = ".seg"
+
+// inMemory is a segment whose bytes are in memory. It has one user.
+func inMemory(data []byte) (*file, error) {
+	opened, err := segment.Open(data)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{Segment: opened, free: func() {}}
+	f.retain()
+	return f, nil
+}
+
+// get is a file with one more user. What is not as it was written, or not there, is
+// fault.Corrupt.
+func (fs *files) get(index uint32, name string) (*file, error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	path := fs.path(index, name)
+	if f := fs.open[path]; f != nil {
+		f.retain() // it is taken out by its last user under the mutex
+		return f, nil
+	}
+	data, unmap, err := fs.load(path)
+	if err != nil {
+		return nil, fault.At(err, path)
+	}
+	opened, err := segment.Open(data)
+	if err != nil {
+		unmap()
+		return nil, fault.At(err, path)
+	}
+	f := &file{Segment: opened, name: name}
+	f.free = func() {
+		fs.mu.Lock()
+		defer fs.mu.Unlock()
+		if f.users.Load() == 0 && fs.open[path] == f { // else somebody came between
+			delete(fs.open, path)
+			unmap()
+		}
+	}
+	f.retain()
+	fs.open[path] = f
+	return f, nil
+}
+
+func (fs *files) load(path string) (data []byte, unmap func(), err error) {
+	f, err := fs.fs.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fault.New(fault.Corrupt, "it is missing")
+	}
+	if err != nil {
+		return nil, nil, fault.Wrap(fault.Unavailable, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		data, unmap, err = mapFile(f, int(info.Size()))
+	}
+	return data, unmap, fault.Wrap(fault.Unavailable, err)
+}
+
+// create writes a file under a name that no other has, syncs it, and opens it. It has
+// one user. Nothing is left of one that fails.
+func (fs *files) create(index uint32, write func(io.Writer) error) (*file, error) {
+	if err := fs.mkdir(index); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%016x%s", rand.Uint64(), segmentSuffix)
+	path := fs.path(index, name)
+	defer fs.begin(path)()
+	err := fs.write(path, write)
+	if err == nil {
+		err = syncDir(fs.fs, fs.folder(index))
+	}
+	var f *file
+	if err == nil {
+		f, err = fs.get(index, name)
+	}
+	if err != nil {
+		_ = fs.fs.Remove(path) // or it is removed when the folder is opened
+		return nil, fault.At(err, path)
+	}
+	fs.onDisk.Add(int64(f.Bytes()))
+	return f, nil
+}
+
+// begin keeps a file that is being written.
+func (fs *files) begin(path string) (done func()) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.writing[path] = true
+	return func() {
+		fs.mu.Lock()
+		defer fs.mu.Unlock()
+		delete(fs.writing, path)
+	}
+}
+
+// mkdir makes the folder of an index, durably.
+func (fs *files) mkdir(index uint32) error {
+	dir := fs.folder(index)
+	if _, err := fs.fs.Stat(dir); err == nil {
+		return nil
+	}
+	if err := fs.fs.MkdirAll(dir, 0o700); err != nil {
+		return fault.At(fault.Wrap(fault.Unavailable, err), dir)
+	}
+	for _, parent := range []string{filepath.Dir(fs.dir), fs.dir} {
+		if err := syncDir(fs.fs, parent); err != nil {
+			return fault.At(fault.Wrap(fault.Unavailable, err), parent)
+		}
+	}
+	return nil
+}
+
+// syncEvery is how many bytes of a segment are written before the system is told to put
+// them on disk, so that the sync at the end holds nobody up.
+const syncEvery = 1 << 20
+
+func (fs *files) write(path string, write func(io.Writer) error) error {
+	f, err := fs.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err)
+	}
+	f = vfs.NewSyncingFile(f, vfs.SyncingFileOptions{BytesPerSync: syncEvery})
+	to := bufio.NewWriterSize(f, 128<<10)
+	if err = write(to); err == nil {
+		err = errors.Join(to.Flush(), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil && fault.KindOf(err) == fault.Bug {
+		err = fault.Wrap(fault.Unavailable, err)
+	}
+	return err
+}
+
+// list gives the indices that have a folder, and the names of the files in it.
+func (fs *files) list() (map[uint32][]string, error) {
+	dirs, err := fs.fs.List(fs.dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	found := map[uint32][]string{}
+	for _, dir := range dirs {
+		var index uint32
+		if _, err := fmt.Sscan(dir, &index); err != nil || fmt.Sprint(index) != dir {
+			continue // somebody else's
+		}
+		names, err := fs.fs.List(fs.folder(index))
+		if err != nil {
+			return nil, err
+		}
+		found[index] = names
+	}
+	return found, nil
+}
+
+// measure counts the bytes of the files that were listed and are there.
+func (fs *files) measure(found map[uint32][]string) {
+	for index, names := range found {
+		for _, name := range names {
+			if info, err := fs.fs.Stat(fs.path(index, name)); err == nil {
+				fs.onDisk.Add(info.Size())
+			}
+		}
+	}
+}
+
+// sweep removes the segment files of an index that are not named and that nobody reads.
+// No manifest is written meanwhile.
+func (fs *files) sweep(index uint32, named func() (map[string]bool, error)) error {
+	names, err := fs.fs.List(fs.folder(index))
+	if err != nil || len(names) == 0 {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return err
+	}
+	needed, err := named()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, segmentSuffix) && !needed[name] {
+			fs.remove(fs.path(index, name))
+		}
+	}
+	return nil
+}
+
+func (fs *files) remove(path string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.open[path] != nil || fs.writing[path] {
+		return
+	}
+	if info, err := fs.fs.Stat(path); err == nil && fs.fs.Remove(path) == nil {
+		fs.onDisk.Add(-info.Size())
+	}
+}
+
+// drop removes all files of an index, of which nobody reads any.
+func (fs *files) drop(index uint32) error {
+	if err := fs.sweep(index, func() (map[string]bool, error) { return nil, nil }); err != nil {
+		return err
+	}
+	return fs.fs.RemoveAll(fs.folder(index))
+}

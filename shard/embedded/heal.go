@@ -1,0 +1,43 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+)
+
+// mend reads all segments, takes away those that are damaged, and publishes a stack in
+// which their documents are found again.
+func (x *segments) mend(ctx context.Context) error {
+	base := x.retained()
+	bad := map[*file]error{}
+	for _, e := range base.entries {
+		if ctx.Err() != nil {
+			break
+		}
+		if err := e.Verify(); err != nil {
+			bad[e.file] = err
+		}
+	}
+	base.release()
+	err := x.inTurn(ctx, nil, func() error { x.lose(bad); return nil })
+	if err == nil {
+		_, err = x.refresh(ctx)
+	}
+	return err
+}
+
+// lose takes damaged files out of the stack.
+func (x *segments) lose(bad map[*file]error) {
+	x.shard.mu.Lock()
+	defer x.shard.mu.Unlock()
+	ed := newEdit(x.stack)
+	for i := range ed.entries {
+		e := &ed.entries[i]
+		if e.lost = bad[e.file]; e.lost != nil {
+			x.damaged(e.lost)
+		}
+	}
+	if slices.ContainsFunc(ed.entries, func(e edited) bool { return e.lost != nil }) {
+		x.set(ed.rest())
+	}
+}

@@ -1,0 +1,169 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// commit writes what is in memory alone to a file, and a manifest of all. It reports
+// whether there was something to write.
+func (x *segments) commit(ctx context.Context) (needed bool, err error) {
+	base := x.retained()
+	defer base.release()
+	if err := x.inTurn(ctx, nil, func() error { needed = x.uncommitted(base); return nil }); err != nil || !needed {
+		return false, err
+	}
+	written := map[*file]bool{} // files of which the base holds all up to its number
+	var inRAM []*entry
+	for _, e := range base.entries {
+		if e.name == "" {
+			inRAM = append(inRAM, e)
+		} else {
+			written[e.file] = true
+		}
+	}
+	var r rewritten
+	if len(inRAM) > 0 {
+		if r, err = x.rewrite(ctx, ordered(inRAM), true); err != nil {
+			return true, err
+		}
+		written[r.file] = true
+	}
+	err = x.inTurn(ctx, r.file, func() error {
+		if r.file != nil {
+			if err := x.replace(r); err != nil {
+				return err
+			}
+		}
+		st := x.retained()
+		defer st.release()
+		if st.redone != base.redone || len(st.lost) > 0 { // what was read again is not in these files
+			x.due.Store(true)
+			return nil
+		}
+		return x.store(base.indexed, st.covers, st, func(e *entry) bool { return written[e.file] || x.durable.has(e) })
+	})
+	if err == nil {
+		x.sweep()
+	}
+	return true, err
+}
+
+// finish writes what is not in the manifest when the shard closes, so that it is not
+// made again when it is opened.
+func (x *segments) finish() {
+	if x.shard.engine.refusal() != nil {
+		return
+	}
+	ctx := context.Background()
+	err := x.indexEarly(ctx)
+	if err == nil {
+		_, err = x.commit(ctx)
+	}
+	if err != nil {
+		x.shard.engine.options.Logger.Warn("store: segments are made again when the shard is opened", "shard", place(x.shard.id), "cause", err)
+	}
+}
+
+// uncommitted reports whether a stack holds more than the manifest. The turn is held.
+func (x *segments) uncommitted(st *stack) bool {
+	d := &x.durable
+	if len(st.lost) > 0 || st.indexed < 0 {
+		return false
+	}
+	if !d.is || d.unsure || d.redone != st.redone || d.committed != st.indexed || d.covers != st.covers {
+		return true
+	}
+	for _, e := range st.entries {
+		if !d.has(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeFiles merges a tier of files, or one that hides most of its segment: one merge at
+// a time in all of the engine.
+func (x *segments) mergeFiles() (more bool) {
+	if x.resting() {
+		return false
+	}
+	slot := x.shard.engine.merging
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+	case <-x.ctx.Done():
+		return false
+	}
+	more, err := x.mergeSome(x.ctx)
+	return x.went(err) && more
+}
+
+func (x *segments) mergeSome(ctx context.Context) (more bool, err error) {
+	base := x.retained()
+	defer base.release()
+	var sources []*entry
+	err = x.inTurn(ctx, nil, func() error { sources = x.mergeable(base); return nil })
+	if err != nil || sources == nil {
+		return false, err
+	}
+	if err := x.roomFor(sources); err != nil {
+		return false, err
+	}
+	r, err := x.rewrite(ctx, sources, true)
+	if err != nil {
+		return false, err
+	}
+	err = x.inTurn(ctx, r.file, func() error {
+		if err := x.replace(r); err != nil {
+			return err
+		}
+		st := x.retained()
+		defer st.release()
+		d := &x.durable
+		if !d.of(st) {
+			return nil // the next commit tells of it
+		}
+		return x.store(d.committed, d.covers, st, func(e *entry) bool { return e.file == r.file || d.has(e) })
+	})
+	if err == nil {
+		x.sweep()
+	}
+	return true, err
+}
+
+// mergeable are the entries to merge, of those in the manifest. The turn is held.
+func (x *segments) mergeable(st *stack) []*entry {
+	if !x.durable.of(st) {
+		return nil
+	}
+	var named []*entry
+	for _, e := range st.entries {
+		if x.durable.has(e) {
+			named = append(named, e)
+		}
+	}
+	t := x.shard.engine.tiers
+	if worst := t.wasted(named); worst != nil {
+		return []*entry{worst}
+	}
+	return t.ripe(named, 256)
+}
+
+// roomFor checks that a merge leaves the free space above the low-water mark.
+func (x *segments) roomFor(sources []*entry) error {
+	need := int64(0)
+	for _, e := range sources {
+		need += int64(e.Bytes())
+	}
+	disk := x.shard.engine.Health().Disk
+	if disk.LowWater > 0 && disk.Free-need < disk.LowWater {
+		return fault.New(fault.Unavailable, "a merge takes %d bytes, and %d are free of which %d are kept", need, disk.Free, disk.LowWater)
+	}
+	return nil
+}
+
+// sweep removes files that are not needed any more. That they cannot be removed is no
+// failure: they are when the folder is opened.
+func (x *segments) sweep() { x.shard.engine.sweep(x.shard.id.Index) }

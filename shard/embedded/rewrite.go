@@ -1,0 +1,162 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/bits"
+
+	"github.com/reshelve/reshelve/segment"
+)
+
+// rewritten is one entry that takes the place of several. These are as they were when it
+// was begun.
+type rewritten struct {
+	sources []*entry
+	file    *file // one use of it
+	number  uint64
+}
+
+// rewrite merges what entries show, which somebody retains, into one segment: in a file,
+// or in memory. The error is *segment.Damaged when one of them is.
+func (x *segments) rewrite(ctx context.Context, sources []*entry, toDisk bool) (r rewritten, err error) {
+	r.sources = sources
+	var views []segment.View
+	for _, e := range sources {
+		views = append(views, segment.View{Segment: e.Segment, Hidden: e.hidden})
+	}
+	files := x.shard.engine.files
+	if toDisk {
+		r.number = x.numbers.Add(1)
+		r.file, err = files.create(x.shard.id.Index, func(to io.Writer) error {
+			return segment.Merge(ctx, &counted{to: to, space: &x.shard.engine.space}, views)
+		})
+		return r, err
+	}
+	var data bytes.Buffer
+	if err = segment.Merge(ctx, &data, views); err == nil {
+		r.file, err = inMemory(data.Bytes())
+	}
+	return r, err
+}
+
+// entry shows all of what was rewritten.
+func (r *rewritten) entry() *entry {
+	e := &entry{file: r.file, number: r.number, shown: r.file.Docs(), first: r.sources[0].first, last: r.sources[0].last}
+	for _, was := range r.sources {
+		e.first, e.last = min(e.first, was.first), max(e.last, was.last)
+	}
+	return e
+}
+
+// counted tells the watch over the free space what is written.
+type counted struct {
+	to    io.Writer
+	space *space
+}
+
+func (c *counted) Write(data []byte) (int, error) {
+	c.space.written.Add(int64(len(data)))
+	return c.to.Write(data)
+}
+
+// replace puts what was rewritten into the place of its sources, without what is hidden
+// of them since. Readers get it at once where nothing else is new. The turn is held.
+func (x *segments) replace(r rewritten) error {
+	s := x.shard
+	for {
+		s.mu.Lock()
+		base := x.stack.retain()
+		s.mu.Unlock()
+		st := base.replaced(r)
+		s.mu.Lock()
+		var err error
+		is := x.stack == base
+		if is {
+			x.set(st)
+			err = x.show()
+		} else {
+			st.release() // it was opened again, or narrowed
+		}
+		s.mu.Unlock()
+		base.release()
+		if is {
+			return err
+		}
+	}
+}
+
+// show publishes the stack where it is of the number and the range that are published.
+// The shard's mutex is held.
+func (x *segments) show() error {
+	s, st, p := x.shard, x.stack, x.shard.published
+	if s.closed || p.snapshot == nil || st.indexed != p.seqNo || st.covers != p.within || len(st.lost) > 0 {
+		return nil
+	}
+	v := s.newView(p.snapshot, p.seqNo, p.within, p.docs)
+	v.stack = st.retain()
+	return s.publish(v)
+}
+
+// replaced is the stack with what was rewritten, which has one use more then.
+func (s *stack) replaced(r rewritten) *stack {
+	merged := r.entry()
+	now := map[*file]*entry{}
+	for _, e := range s.entries {
+		now[e.file] = e
+	}
+	offset := segment.Doc(0)
+	for _, was := range r.sources {
+		merged.hide(offset, was, now[was.file])
+		offset += segment.Doc(was.shown)
+	}
+	gone := map[*file]bool{}
+	for _, was := range r.sources {
+		gone[was.file] = true
+	}
+	var entries []*entry
+	placed := merged.shown == 0
+	for _, e := range s.entries {
+		switch {
+		case !gone[e.file]:
+			entries = append(entries, e)
+		case !placed:
+			entries, placed = append(entries, merged), true
+		}
+	}
+	for _, e := range entries {
+		e.retain()
+	}
+	return newStack(s.indexed, s.covers, s.lost, s.redone, entries)
+}
+
+// hide takes away what a source showed when it was merged and does not show now. Its docs
+// begin at an offset, in their order. Nil now shows nothing.
+func (e *entry) hide(offset segment.Doc, was, now *entry) {
+	if now != nil && now.hidden == was.hidden {
+		return
+	}
+	shown := offset // the new doc of the first doc of the word that was shown
+	for w := range (was.Docs() + 63) / 64 {
+		before := ^uint64(0)
+		if was.hidden != nil {
+			before = ^was.hidden.Words()[w]
+		}
+		if left := was.Docs() - 64*w; left < 64 {
+			before &= 1<<left - 1
+		}
+		hidden := before
+		if now != nil {
+			hidden &= now.hidden.Words()[w]
+		}
+		for ; hidden != 0; hidden &= hidden - 1 {
+			if e.hidden == nil {
+				e.hidden = segment.NewBits(e.Docs())
+			}
+			lower := hidden&-hidden - 1
+			e.hidden.Set(shown + segment.Doc(bits.OnesCount64(before&lower)))
+			e.shown--
+		}
+		shown += segment.Doc(bits.OnesCount64(before))
+	}
+}

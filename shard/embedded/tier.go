@@ -1,0 +1,66 @@
+package embedded
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// fanIn is that of merges: at most two of files write a document again, up to a million.
+const fanIn = 16
+
+// tiersOf are those of an engine with so much memory: as much may be written before it is
+// indexed, and taken by segments.
+var tiersOf = func(memory int64) tiers { return tiers{fanIn: fanIn, early: memory, builder: memory, held: memory} } // tests have little data
+
+// tiers say when segments are made, written and merged.
+type tiers struct {
+	fanIn   int   // so many segments of one tier become one
+	early   int64 // bytes that are written before they are indexed without a refresh
+	builder int64 // bytes of memory that a segment in the making takes before it is ended
+	held    int64 // bytes of segments in memory, of all shards, before some are written to files
+}
+
+// tier is that of a segment of so many docs: it has sixteen times as many as the one
+// before.
+func tier(docs int) int { return (bits.Len(uint(docs)) - 1) / 4 }
+
+// ripe are the entries that become one, of those given: a tier that is full, the lowest
+// first; nil when there is none. What has fewer docs than the smallest is of its tier.
+func (t tiers) ripe(entries []*entry, smallest int) []*entry {
+	of := map[int][]*entry{}
+	lowest := -1
+	for _, e := range entries {
+		n := tier(max(e.shown, smallest))
+		of[n] = append(of[n], e)
+		if len(of[n]) >= t.fanIn && (lowest < 0 || n < lowest) {
+			lowest = n
+		}
+	}
+	if lowest < 0 {
+		return nil
+	}
+	return ordered(of[lowest])
+}
+
+// ordered are entries by their sequence numbers, so that these ascend when merged.
+func ordered(entries []*entry) []*entry {
+	slices.SortStableFunc(entries, func(a, b *entry) int { return cmp.Compare(a.first, b.first) })
+	return entries
+}
+
+// wasted is the entry that hides most of its segment, more than half of it and worth a
+// rewriting; nil when none does.
+func (t tiers) wasted(entries []*entry) (worst *entry) {
+	const worthwhile = 4096 // docs
+	for _, e := range entries {
+		hidden := e.Docs() - e.shown
+		if hidden < worthwhile || hidden <= e.shown {
+			continue
+		}
+		if worst == nil || e.Docs()*worst.shown > worst.Docs()*e.shown {
+			worst = e
+		}
+	}
+	return worst
+}
