@@ -6,6 +6,8 @@
 //	  │                             ▼                                              ▼
 //	  └──────────── view ◀── compare-and-set in coord ◀──────────────────── read again, re-drive
 //
+//	Find ──▶ names ──▶ readers of all shards ──▶ search.Run over their views ──▶ Found ──▶ documents of hits
+//
 // # Terms
 //
 //   - view: catalog, index records, mappings and placements as they were last read; one
@@ -14,6 +16,10 @@
 //   - re-drive: the part of a request that was answered stale is routed again by
 //     a newer view, within the request's deadline.
 //   - dirty: written to since the last refresh.
+//   - schema: what the fields and analyzers of an index mean; package fields. Shards index
+//     by the newest one that a view has shown.
+//   - found: what a search has found, with the readers that it was found in; see [Found].
+//   - point: readers that stay open between searches: of a point in time, or of a scroll.
 //
 // # Records
 //
@@ -31,6 +37,10 @@
 //  4. Results are per item, in the caller's order; an item that was applied is
 //     never sent again.
 //  5. A source is kept and given back byte for byte.
+//  6. A hit is read from the reader that found it, so it always matches its query.
+//  7. A search sees one reader of each shard; one that is refused as stale begins again.
+//  8. Points are bounded in number and in time, and an index that goes ends those that
+//     hold a reader of it.
 //
 // Absent on purpose: HTTP, JSON answers (package gateway), flags and folders
 // (package control), and how rows are kept (package shard).
