@@ -43,7 +43,7 @@ func (s *dateScale) prepare(v *values) (err error) {
 		return exception.New(exception.IllegalArgument, "Extended bounds have to be inside hard bounds, hard bounds: [%s], extended bounds: [%s]",
 			s.of.Hard.text(), s.of.Extended.text())
 	}
-	for _, end := range []*int64{s.extendedLeast, s.extendedGreatest} {
+	for _, end := range []*int64{s.extendedLeast, s.extendedGreatest, s.hardLeast, s.hardGreatest} {
 		if end != nil {
 			*end = s.rounding.round(*end)
 		}

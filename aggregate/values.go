@@ -67,8 +67,8 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 		if v.of.Type != "" && c == texts && f.Kind() != fields.Address && numeric(v.of.Type) {
 			return exception.New(exception.IllegalArgument, "Expected numeric type on field [%s], but got [%s]", f.Path(), f.Type())
 		}
-		if v.fields[i] = f; first == nil {
-			first, v.field = &all[i], f
+		if v.fields[i] = f; first == nil || all[i].Name < first.Name {
+			first, v.field = &all[i], f // the server asks them in this order
 		}
 		if v.class, err = v.class.with(c, kind, name); err != nil {
 			return err

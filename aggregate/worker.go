@@ -138,6 +138,14 @@ func (b building) worker(a *Aggregation, n *node) (worker, error) {
 		return &reverseWorker{single: s, of: k}, nil
 	case *Metric:
 		return newMetric(n, k, b.options), nil
+	case *WeightedAverage:
+		return newWeightedAverage(n, k, b.options), nil
+	case *Cardinality:
+		return newCardinality(n, k, b.options), nil
+	case *Percentiles:
+		return newPercentiles(n, k, b.options), nil
+	case *Composite:
+		return &compositeWorker{n: n, of: k, options: b.options}, nil
 	}
 	return nil, exception.New(exception.IllegalArgument, "[%s] aggregation is not supported by this version of reshelve", n.kind)
 }

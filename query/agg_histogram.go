@@ -135,6 +135,9 @@ func legacyInterval(k *aggregate.DateHistogram, text string) (err error) {
 
 // aggSpan reads a span of time: milliseconds. What is none of them is told later, as 0 is.
 func aggSpan(setting, text string) (int64, error) {
+	if strings.HasSuffix(text, "M") { // months, and no minutes
+		return 0, exception.New(exception.IllegalArgument, "failed to parse setting [%s] with value [%s] as a time value: unit is missing or unrecognized", setting, text)
+	}
 	negative := strings.HasPrefix(text, "-") && text != "-1"
 	span, err := catalog.ParseSpan(setting, strings.TrimPrefix(text, map[bool]string{true: "-"}[negative]))
 	if err == nil && (negative || span < time.Millisecond) {

@@ -1,0 +1,236 @@
+package aggregate_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/aggregate"
+	"github.com/reshelve/reshelve/analysis"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
+)
+
+// The files testdata/*.txt are conversations with OpenSearch 2.19.0, all indices of one
+// shard:
+//
+//	index NAME MAPPINGS         an index is made
+//	doc NAME SOURCE             a document is added; the id counts them
+//	search NAMES BODY           a search, with typed_keys
+//	200 AGGREGATIONS            what it said, or
+//	400 TYPE: REASON @LINE:COLUMN <- CAUSE …
+
+// conversation is a file of them.
+type conversation struct {
+	indices map[string]*described
+	order   []string
+	asked   []question
+}
+
+type described struct {
+	name, mappings string
+	docs           []string
+}
+
+type question struct {
+	line         int
+	names        []string
+	body, answer string
+}
+
+func readConversation(t testing.TB, path string) *conversation {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	c := &conversation{indices: map[string]*described{}}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for n := 1; lines.Scan(); n++ {
+		verb, rest, _ := strings.Cut(lines.Text(), " ")
+		name, rest2, _ := strings.Cut(rest, " ")
+		switch verb {
+		case "", "#":
+		case "index":
+			c.indices[name] = &described{name: name, mappings: rest2}
+			c.order = append(c.order, name)
+		case "doc":
+			c.indices[name].docs = append(c.indices[name].docs, rest2)
+		case "search":
+			c.asked = append(c.asked, question{line: n, names: strings.Split(name, ","), body: rest2})
+		default:
+			c.asked[len(c.asked)-1].answer = lines.Text()
+		}
+	}
+	return c
+}
+
+// layout says how documents lie in segments.
+type layout struct {
+	name    string
+	segment int  // documents in each
+	deleted bool // there are others that are hidden
+}
+
+var layouts = []layout{{"one segment", 1 << 30, false}, {"segments of two, with deletes", 2, true}, {"one segment, with deletes", 1 << 30, true}}
+
+// index builds the segments of an index.
+func (d *described) index(t testing.TB, number int, l layout) search.Index {
+	t.Helper()
+	m, err := mapping.Parse([]byte(d.mappings), mapping.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := analysis.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := search.Index{Number: uint32(number), Name: d.name, Schema: fields.New(m, a)}
+	source := search.Source{}
+	for at := 0; at == 0 || at < len(d.docs); at += l.segment {
+		source.Views = append(source.Views, d.view(t, index.Schema, d.docs[min(at, len(d.docs)):min(at+l.segment, len(d.docs))], at, l.deleted))
+		if l.segment > len(d.docs) {
+			break
+		}
+	}
+	index.Sources = []search.Source{source}
+	return index
+}
+
+func (d *described) view(t testing.TB, schema *fields.Schema, docs []string, first int, deleted bool) segment.View {
+	t.Helper()
+	b := segment.NewBuilder()
+	w := fields.NewWriter(b)
+	var hidden []int
+	add := func(n int, source string) {
+		id := fmt.Sprint(n)
+		if err := w.Add(schema, segment.Identity{Key: routing.KeyOf(id, "", 1), ID: id, SeqNo: int64(n)}, "", []byte(source)); err != nil {
+			t.Fatalf("%s: %v", source, err)
+		}
+	}
+	for i, source := range docs {
+		if deleted && i%2 == 0 {
+			from := b.Docs()
+			add(1000+first+i, d.docs[(i*7+3)%len(d.docs)])
+			for doc := from; doc < b.Docs(); doc++ {
+				hidden = append(hidden, doc)
+			}
+		}
+		add(first+i, source)
+	}
+	data, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := segment.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := segment.View{Segment: s}
+	if len(hidden) > 0 {
+		v.Hidden = segment.NewBits(s.Docs())
+		for _, doc := range hidden {
+			v.Hidden.Set(segment.Doc(doc))
+		}
+	}
+	return v
+}
+
+// ask gives the answer to a search in the form of the files.
+func ask(indices []search.Index, body string) string {
+	out, err := answer(indices, body)
+	if err != nil {
+		e := exception.From(err)
+		return fmt.Sprint(e.Status(), " ", told(e))
+	}
+	return "200 " + string(out)
+}
+
+func answer(indices []search.Index, body string) ([]byte, error) {
+	s, err := query.ReadSearch([]byte(body))
+	if err != nil {
+		return nil, err
+	}
+	const now = 1_700_000_000_000
+	c, err := aggregate.New(s.Aggs, aggregate.Options{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	r := search.NewRequest()
+	r.Size, r.TrackTotal, r.Now = 0, -1, now
+	if s.Query != nil {
+		r.Query = s.Query
+	}
+	r.Collectors = []search.Collector{c}
+	if _, err := search.Run(context.Background(), indices, r); err != nil {
+		return nil, err
+	}
+	return c.AppendJSON(nil, true, appendFound)
+}
+
+// appendFound tells the hits of top_hits without what package query fetches.
+func appendFound(dst []byte, _ *aggregate.TopHits, found search.Result) ([]byte, error) {
+	dst = fmt.Appendf(dst, `{"total":%d,"hits":[`, found.Total)
+	for i, h := range found.Hits {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = fmt.Appendf(dst, "%q", h.ID)
+	}
+	return append(dst, "]}"...), nil
+}
+
+// told is an error with its causes.
+func told(e *exception.Error) string {
+	out := string(e.Type) + ": " + strings.ReplaceAll(e.Reason, "\n", "⏎")
+	for _, f := range e.Fields {
+		switch f.Name {
+		case "line":
+			out += fmt.Sprint(" @", f.Value)
+		case "col":
+			out += fmt.Sprint(":", f.Value)
+		}
+	}
+	if e.Cause != nil {
+		out += " <- " + told(e.Cause)
+	}
+	return out
+}
+
+// TestAnswersOfTheServer asks the package what the server was asked.
+func TestAnswersOfTheServer(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/*.txt")
+	for _, path := range paths {
+		c := readConversation(t, path)
+		for _, l := range layouts {
+			t.Run(filepath.Base(path)+"/"+l.name, func(t *testing.T) { c.replay(t, path, l) })
+		}
+	}
+}
+
+func (c *conversation) replay(t *testing.T, path string, l layout) {
+	built := map[string]search.Index{}
+	for i, name := range c.order {
+		built[name] = c.indices[name].index(t, i, l)
+	}
+	for _, q := range c.asked {
+		var indices []search.Index
+		for _, name := range q.names {
+			indices = append(indices, built[name])
+		}
+		if got := ask(indices, q.body); got != q.answer {
+			t.Errorf("%s:%d: %s\n got %s\nwant %s", path, q.line, q.body, got, q.answer)
+		}
+	}
+}
