@@ -16,6 +16,7 @@ type Error struct {
 	Cause  *Error  // "caused_by", or nil
 
 	status int // 0: that of the type
+	plain  bool
 	kind   error
 }
 
@@ -50,6 +51,16 @@ func (e *Error) WithStatus(status int) *Error {
 	return &c
 }
 
+// Plainly makes it one of a library, although the server's own of that type are not.
+func (e *Error) Plainly() *Error {
+	c := *e
+	c.plain = true
+	return &c
+}
+
+// IsPlain reports whether it is one of a library.
+func (e *Error) IsPlain() bool { return e.plain || e.Type.Row().Plain }
+
 // CausedBy sets the exception that caused this one.
 func (e *Error) CausedBy(cause *Error) *Error {
 	c := *e
@@ -79,9 +90,9 @@ func (e *Error) Root() *Error {
 // told reports whether cause takes the place of e as root cause.
 func (e *Error) told(cause *Error) bool {
 	if e.Type == XContentParse {
-		return cause.Type == XContentParse || !cause.Type.Row().Plain
+		return cause.Type == XContentParse || !cause.IsPlain()
 	}
-	return !e.Type.Row().Plain && !cause.Type.Row().Plain
+	return !e.IsPlain() && !cause.IsPlain()
 }
 
 // Error is "type: reason".

@@ -57,6 +57,7 @@ const (
 	StreamConstraints       Type = "stream_constraints_exception"
 	StrictDynamicMapping    Type = "strict_dynamic_mapping_exception"
 	Timeout                 Type = "timeout_exception"
+	TokenManager            Type = "token_mgr_error"
 	TooComplex              Type = "too_complex_to_determinize_exception"
 	TooManyBuckets          Type = "too_many_buckets_exception"
 	TooManyClauses          Type = "too_many_clauses"
@@ -131,6 +132,7 @@ var Types = []Row{
 	{StreamConstraints, 400, fault.Refused, true},
 	{StrictDynamicMapping, 400, fault.Refused, false},
 	{Timeout, 503, fault.Unavailable, false},
+	{TokenManager, 500, fault.Refused, true},
 	{TooComplex, 500, fault.Limit, true},
 	{TooManyBuckets, 503, fault.Limit, false},
 	{TooManyClauses, 500, fault.Limit, true},

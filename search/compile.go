@@ -82,6 +82,8 @@ func (c *compiler) node(q Query, boost float32) (plan, error) {
 		return c.exists(q, boost)
 	case *Match:
 		return c.match(q, boost)
+	case *QueryString:
+		return c.queryString(q, boost)
 	case *Nested:
 		return c.nested(q, boost)
 	case *MultiMatch:

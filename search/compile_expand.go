@@ -120,7 +120,7 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 	if err := c.hasForm(f, "wildcard"); err != nil {
 		return nil, err
 	}
-	v, err := c.normalPattern(f, v)
+	v, err := normalParts(v, func(part string) (string, error) { return c.normal(f, part) })
 	if err != nil {
 		return nil, err
 	}
@@ -129,39 +129,6 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 		return nil, err
 	}
 	return c.expanded(f, accept, v, rewrite, boost)
-}
-
-// normalPattern is normal for what is between the signs of a pattern.
-func (c *compiler) normalPattern(f *fields.Field, pattern string) (string, error) {
-	var out, plainText strings.Builder
-	flush := func() error {
-		v, err := c.normal(f, plainText.String())
-		if plainText.Len() > 0 {
-			out.WriteString(v)
-		}
-		plainText.Reset()
-		return err
-	}
-	for i := 0; i < len(pattern); i++ {
-		switch ch := pattern[i]; {
-		case ch == '\\' && i+1 < len(pattern):
-			if err := flush(); err != nil {
-				return "", err
-			}
-			_, n := utf8.DecodeRuneInString(pattern[i+1:])
-			out.WriteString(pattern[i : i+1+n])
-			i += n
-		case ch == '*' || ch == '?':
-			if err := flush(); err != nil {
-				return "", err
-			}
-			out.WriteByte(ch)
-		default:
-			plainText.WriteByte(ch)
-		}
-	}
-	err := flush()
-	return out.String(), err
 }
 
 func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float32) (plan, error) {

@@ -62,7 +62,6 @@ func comparePlans(t *testing.T, index *indexed, file string) {
 // indexed is an index of some documents.
 type indexed struct {
 	search.Index
-	views []segment.View
 }
 
 // now is 2024-05-06T07:08:09.010Z.
@@ -72,7 +71,7 @@ func (i *indexed) plan(t *testing.T, body string) string {
 	s, err := query.ReadSearch([]byte(`{"query":` + body + `}`))
 	text := ""
 	if err == nil {
-		text, err = search.PlanText(&i.Index, i.views, now, search.Limits{}, s.Query)
+		text, err = search.Describe(&i.Index, s.Query, now, search.Limits{})
 	}
 	var e *exception.Error
 	switch {
@@ -82,7 +81,7 @@ func (i *indexed) plan(t *testing.T, body string) string {
 		t.Errorf("%s: %v", body, err)
 		return err.Error()
 	}
-	return strconv.Itoa(e.Status()) + " " + brief(e)
+	return strconv.Itoa(e.Status()) + " " + strings.ReplaceAll(brief(e), "\n", " ")
 }
 
 // brief is an error with its causes; a reason that was told before is SAME.
@@ -142,9 +141,8 @@ func newIndex(t testing.TB) *indexed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &indexed{views: []segment.View{{Segment: s}}}
-	i.Index = search.Index{Name: "plans-a", UUID: "uuid", Schema: schema, Sources: []search.Source{{Views: i.views}}}
-	return i
+	views := []segment.View{{Segment: s}}
+	return &indexed{search.Index{Name: "plans-a", UUID: "uuid", Schema: schema, Sources: []search.Source{{Views: views}}}}
 }
 
 // flatten puts settings under their full names.
