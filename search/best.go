@@ -1,0 +1,63 @@
+package search
+
+import "github.com/reshelve/reshelve/segment"
+
+// Best keeps the best of the docs that it is given, in the order of a search: what
+// collectors that keep hits of their own need (top_hits). Not safe for concurrent use.
+type Best struct {
+	inner   *Context
+	ranking ranking
+	number  int
+	at      Place
+	total   int64
+	highest float32
+	scored  bool
+}
+
+// Best keeps size docs, by the given keys; without keys by score. Scored says that the docs
+// come with scores.
+func (c *Context) Best(keys []Sort, size int, scored bool) (*Best, error) {
+	r := *c.request
+	r.Sort, r.Size, r.After = keys, size, nil
+	inner := *c
+	inner.request = &r
+	b := &Best{inner: &inner, scored: scored}
+	if len(keys) == 0 {
+		b.ranking, b.scored = newTopScores(size), true
+		return b, nil
+	}
+	var err error
+	b.ranking, err = inner.sorted()
+	return b, err
+}
+
+// Take gives it docs of a place, in their order, with their scores: zeros when none are
+// needed.
+func (b *Best) Take(at Place, docs []segment.Doc, scores []float32) error {
+	if at != b.at {
+		if b.at.Context != nil {
+			b.number++
+		}
+		b.at = at
+		index := b.inner.Index(at.Index)
+		v := &visited{index: at.Index, source: at.Source, at: at.At, number: index.Number, view: at.View}
+		if err := b.ranking.begin(b.number, v); err != nil {
+			return err
+		}
+	}
+	for _, score := range scores {
+		b.highest = max(b.highest, score)
+	}
+	b.total += int64(len(docs))
+	return b.ranking.take(docs, scores)
+}
+
+// Result is what was kept, the best first. Total is exact.
+func (b *Best) Result() (Result, error) {
+	hits, err := b.ranking.hits()
+	r := Result{Total: b.total, Hits: hits, Scored: b.scored}
+	if b.scored && len(hits) > 0 {
+		r.MaxScore = &b.highest
+	}
+	return r, err
+}
