@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/token"
 )
 
@@ -65,7 +66,7 @@ func (w *termsWorker) chooseTerms(c *choice, asked *Choice, include bool) error 
 		if w.values.field != nil && w.values.field.Kind() == fields.Address {
 			return w.noExpression("values for include/exclude clauses")
 		}
-		accepts, err := expression(asked.Regexp)
+		accepts, err := search.Like(asked.Regexp)
 		if err != nil {
 			return err
 		}

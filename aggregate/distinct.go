@@ -22,8 +22,9 @@ func newDistinct(threshold int) *distinct {
 	return &distinct{precision: uint8(min(max(bits.Len(uint(entries*4)), 4), 18))}
 }
 
-// most is how many hashes are kept as they are: as many as the server keeps.
-func (d *distinct) most() int { return max(1<<d.precision/4*3/4, 3) }
+// most is how many hashes are kept as they are: as many as the server keeps, and some
+// more where it keeps few.
+func (d *distinct) most() int { return max(1<<d.precision/4*3/4, 64) }
 
 func (d *distinct) add(hash uint64) {
 	if d.registers != nil {

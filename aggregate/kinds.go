@@ -30,7 +30,8 @@ type Terms struct {
 	ShardSize        int     // 0: as the server chooses it. It counts for sum_other_doc_count alone.
 	MinDocCount      int64   // 0: terms that are in no document found too
 	Include, Exclude *Choice
-	ShowError        bool // show_term_doc_count_error
+	ShowError        bool   // show_term_doc_count_error
+	Hint             string // execution_hint: map or global_ordinals; without meaning here
 }
 
 // Choice says which terms there are buckets for: those of a list, those of a regular
@@ -181,9 +182,10 @@ type GeoCentroid struct{ Values }
 // TopHits are the best documents of a bucket. Fetch is what is told of each: the
 // reader's business, see package query.
 type TopHits struct {
-	From, Size int
-	Sort       []search.Sort
-	Fetch      any
+	From, Size  int
+	Sort        []search.Sort
+	TrackScores bool // although sorted by something else
+	Fetch       any
 }
 
 func (*Terms) kind() string         { return "terms" }

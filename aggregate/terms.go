@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/token"
@@ -44,11 +45,17 @@ func (w *termsWorker) prepare(all []search.Index) error {
 	if err != nil {
 		return err
 	}
+	if w.values.class == texts && w.of.Hint != "" && w.of.Hint != "map" && w.of.Hint != "global_ordinals" {
+		return exception.New(exception.IllegalArgument, "Unknown `execution_hint`: [%s], expected any of [map, global_ordinals]", w.of.Hint)
+	}
 	choice, err := w.choose()
 	if err != nil {
 		return err
 	}
-	if w.values.class == texts || w.values.class == nothing {
+	if w.values.field == nil && !w.values.missing {
+		w.values.class = texts // what the server tells of no terms
+	}
+	if w.values.class == texts {
 		w.keys = &textKeys{w: w, read: terms{values: &w.values}, choice: choice, ids: map[string]uint32{}}
 	} else {
 		w.keys = &numberKeys{w: w, read: numbers{values: &w.values}, choice: choice}

@@ -144,6 +144,10 @@ func (b building) worker(a *Aggregation, n *node) (worker, error) {
 		return newCardinality(n, k, b.options), nil
 	case *Percentiles:
 		return newPercentiles(n, k, b.options), nil
+	case *TopHits:
+		return newTopHits(n, k, b.scored), nil
+	case *GeoCentroid:
+		return &geoCentroid{n: n, values: values{of: k.Values}}, nil
 	case *Composite:
 		return &compositeWorker{n: n, of: k, options: b.options}, nil
 	}

@@ -164,6 +164,7 @@ func (p *parser) aggTopHits(name string) (aggregate.Kind, error) {
 			return err
 		}
 		known, err := p.fetchOption(member, fetch)
+		k.TrackScores = fetch.TrackScores
 		if err == nil && !known {
 			err = p.fail("Unknown key for a %s in [%s].", p.kind, strings.TrimSpace(member))
 		}

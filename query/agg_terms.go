@@ -23,7 +23,7 @@ func (p *parser) aggTerms(name string) (aggregate.Kind, error) {
 			k.ShowError, err = p.boolean()
 			return err
 		}},
-		"execution_hint": {takesString, func() error { return nil }},
+		"execution_hint": p.setString(&k.Hint),
 		"collect_mode": {takesString, func() error {
 			if mode := p.text(); mode != "breadth_first" && mode != "depth_first" {
 				return exception.New(exception.OpenSearchParse, "no [collect_mode] found for value [%s]", mode)
