@@ -87,7 +87,7 @@ func (w *rangesWorker) resolveRange(asked Range) (r numberRange, err error) {
 
 // bound reads an end.
 func (w *rangesWorker) bound(v fields.Value) (told float64, err error) {
-	if v.Kind != token.String && w.values.format.kind != dates || w.values.format.kind == truth {
+	if v.Kind != token.String && !w.of.Dates || w.values.format.kind == truth {
 		told, err = strconv.ParseFloat(v.Text, 64)
 		if err != nil {
 			return 0, exception.NotNumber(v.Text)

@@ -84,6 +84,7 @@ func (b building) children(tree []Aggregation, above *node) (*children, error) {
 		c.nodes = append(c.nodes, n)
 	}
 	c.told = slices.Clone(c.nodes)
+	slices.Reverse(c.told) // computeIfAbsent puts keys before those that are in the same place
 	table := 16
 	for len(c.told)*4 > table*3 {
 		table *= 2
