@@ -84,6 +84,8 @@ func (c *compiler) node(q Query, boost float32) (plan, error) {
 		return c.match(q, boost)
 	case *QueryString:
 		return c.queryString(q, boost)
+	case *SimpleQueryString:
+		return c.simpleQueryString(q, boost)
 	case *Nested:
 		return c.nested(q, boost)
 	case *MultiMatch:
