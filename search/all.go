@@ -18,6 +18,7 @@ type allNode struct {
 	least   float32
 	behind  segment.Doc // up to here, most has been found great enough
 	any     bool        // behind counts
+	limit   func(from segment.Doc) (last segment.Doc, most float32)
 }
 
 // newAll makes a node of one or more, of which some have scores, and one that may be nil
@@ -31,16 +32,24 @@ func newAll(nodes, scores []node, more node) node {
 	if len(nodes) == 1 {
 		return nodes[0]
 	}
-	a := &allNode{nodes: slices.Clone(nodes), scores: scores, more: more, least: none}
+	a := meetAll(nodes)
+	if a.scores, a.more = scores, more; a.current == end {
+		return nil
+	}
+	return a
+}
+
+// meetAll makes a node without scores of one or more.
+func meetAll(nodes []node) *allNode {
+	a := &allNode{nodes: slices.Clone(nodes), least: none}
+	a.limit = a.bound
 	slices.SortStableFunc(a.nodes, func(x, y node) int { return cmp.Compare(x.cost(), y.cost()) })
 	for _, n := range a.nodes {
 		if !n.exact() {
 			a.check = append(a.check, n)
 		}
 	}
-	if a.meet(a.nodes[0].doc()) == end {
-		return nil
-	}
+	a.meet(a.nodes[0].doc())
 	return a
 }
 
@@ -78,7 +87,7 @@ again:
 // skip is the first doc from d on whose block may reach the score that is demanded.
 func (a *allNode) skip(d segment.Doc) segment.Doc {
 	for {
-		last, most := a.bound(d)
+		last, most := a.limit(d)
 		if most >= a.least {
 			a.behind, a.any = last, true
 			return d

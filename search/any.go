@@ -18,6 +18,7 @@ type anyNode struct {
 	least  float32
 	behind segment.Doc // up to here, most has been found great enough
 	any    bool        // behind counts
+	limit  func(from segment.Doc) (last segment.Doc, most float32)
 
 	current segment.Doc
 	found   []node // those that match the current doc
@@ -38,8 +39,21 @@ func newBest(nodes []node, tie float32) node {
 	return (&anyNode{need: 1, best: true, tie: tie}).of(nodes)
 }
 
+// of makes it a node of some; nil when they find nothing, and the only one that does.
 func (a *anyNode) of(nodes []node) node {
-	a.sure, a.least = true, none
+	a.fill(nodes)
+	switch {
+	case len(a.heap) < a.need || a.settle() == end:
+		return nil
+	case len(a.heap) == 1:
+		return a.heap[0].node
+	}
+	return a
+}
+
+// fill puts nodes that find something into the heap.
+func (a *anyNode) fill(nodes []node) {
+	a.sure, a.least, a.limit = true, none, a.bound
 	for _, n := range nodes {
 		if n != nil {
 			a.heap = append(a.heap, standing{n.doc(), n})
@@ -47,19 +61,9 @@ func (a *anyNode) of(nodes []node) node {
 			a.sure = a.sure && n.exact()
 		}
 	}
-	if len(a.heap) < a.need {
-		return nil
-	}
-	if len(a.heap) == 1 {
-		return a.heap[0].node
-	}
 	for i := len(a.heap)/2 - 1; i >= 0; i-- {
 		a.down(i)
 	}
-	if a.settle() == end {
-		return nil
-	}
-	return a
 }
 
 // down restores the heap below i.
@@ -127,7 +131,7 @@ func (a *anyNode) standing(i int) int {
 // skip is the first doc from d on whose block may reach the score that is demanded.
 func (a *anyNode) skip(d segment.Doc) segment.Doc {
 	for {
-		last, most := a.bound(d)
+		last, most := a.limit(d)
 		if most >= a.least {
 			a.behind, a.any = last, true
 			return d

@@ -2,7 +2,9 @@ package search
 
 import (
 	"context"
+	"slices"
 
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -12,14 +14,20 @@ type Context struct {
 	request *Request
 	indices []Index
 	work    []*work // of each index
+	failed  failure
 }
 
 // work is what a search means in one index.
 type work struct {
 	index *Index
 	views []segment.View
-	query plan
-	post  plan // nil: none
+	query *ready
+	post  *ready // nil: none
+}
+
+// ready is a plan with the statistics of its leaves.
+type ready struct {
+	plan  plan
 	stats *statistics
 }
 
@@ -62,80 +70,96 @@ func (c *Context) search() (Result, error) {
 			}
 		}
 	}
-	rank, scored, err := c.ranking()
+	rank, err := c.ranking()
 	if err != nil {
 		return Result{}, err
 	}
 	t := tally{limit: c.request.TrackTotal}
-	if err := c.visit(&t, rank, scored); err != nil {
+	if err := c.visit(&t, rank); err != nil {
 		return Result{}, err
 	}
 	return c.result(&t, rank)
 }
 
 // prepare makes the plans for an index.
-func (c *Context) prepare(index *Index) (*work, error) {
-	w := &work{index: index}
+func (c *Context) prepare(index *Index) (w *work, err error) {
+	w = &work{index: index}
 	for _, s := range index.Sources {
 		w.views = append(w.views, s.Views...)
 	}
-	var err error
-	if w.query, err = c.compile(w, c.request.Query); err != nil {
+	q := c.request.Query
+	if index.Filter != nil {
+		q = &Wrapped{Common: Common{Boost: 1}, Query: q, Filter: index.Filter}
+	}
+	if w.query, err = c.ready(w, q, c.scored()); err == nil && c.request.PostFilter != nil {
+		w.post, err = c.ready(w, c.request.PostFilter, false)
+	}
+	return w, err
+}
+
+// ready makes a plan of a query, and looks up what it needs for scores.
+func (c *Context) ready(w *work, q Query, scored bool) (*ready, error) {
+	return c.make(compiler{views: w.views}, w, q, scored)
+}
+
+// readyIn is ready for a query of the objects of a nested field.
+func (c *Context) readyIn(w *work, path string, q Query) (*ready, error) {
+	return c.make(compiler{views: w.views, around: path}, w, q, false)
+}
+
+func (c *Context) make(with compiler, w *work, q Query, scored bool) (*ready, error) {
+	with.index, with.now, with.limits = w.index, c.request.Now, c.request.Limits
+	p, err := with.compile(q)
+	if err != nil {
 		return nil, err
 	}
-	if index.Filter != nil {
-		filter, err := c.compile(w, index.Filter)
-		if err != nil {
-			return nil, err
-		}
-		w.query = &boolPlan{must: []plan{w.query}, filter: []plan{filter}}
-	}
-	if c.request.PostFilter != nil {
-		if w.post, err = c.compile(w, c.request.PostFilter); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
+	return &ready{p, gatherStatistics(w.views, p, scored)}, nil
 }
 
-func (c *Context) compile(w *work, q Query) (plan, error) {
-	compiler := compiler{index: w.index, now: c.request.Now, limits: c.request.Limits, views: w.views}
-	return compiler.compile(q)
-}
-
-// ranking is what keeps the hits, nil when none are wanted, and whether docs are scored.
-func (c *Context) ranking() (rank ranking, scored bool, err error) {
+// scored reports whether the documents need scores.
+func (c *Context) scored() bool {
 	r := c.request
-	scored = r.TrackScore || r.MinScore != nil
+	if r.TrackScore || r.MinScore != nil || r.Size > 0 && len(r.Sort) == 0 {
+		return true
+	}
 	for _, collector := range r.Collectors {
-		if s, ok := collector.(Scoring); ok && s.NeedsScores() {
-			scored = true
+		if needsScores(collector) {
+			return true
 		}
 	}
-	switch {
+	return slices.ContainsFunc(r.Sort, byItsScore)
+}
+
+func needsScores(c Collector) bool {
+	s, ok := c.(Scoring)
+	return ok && s.NeedsScores()
+}
+
+// ranking is what keeps the hits; nil when none are wanted.
+func (c *Context) ranking() (ranking, error) {
+	switch r := c.request; {
 	case r.Size == 0:
-		return nil, scored, nil
+		return nil, nil
+	case len(r.Sort) == 0 && r.After != nil:
+		return nil, exception.New(exception.IllegalArgument, "Sort must contain at least one field.")
 	case len(r.Sort) == 0:
-		return newTopScores(r.Size), true, nil
+		return newTopScores(r.Size), nil
 	}
-	return c.sorted(scored)
+	return c.sorted()
 }
 
 // visit goes through all views.
-func (c *Context) visit(t *tally, rank ranking, scored bool) error {
+func (c *Context) visit(t *tally, rank ranking) error {
 	parts, err := newSlicer(c)
 	if err != nil {
 		return err
 	}
 	number := 0
 	for i, w := range c.work {
-		if scored {
-			w.stats = gatherStatistics(w.index, w.query)
-		}
 		for j, source := range w.index.Sources {
 			for at := range source.Views {
 				v := &visited{index: i, source: j, at: at, number: w.index.Number, view: source.Views[at]}
-				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, demand: none}
+				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, demand: none}
 				if parts != nil {
 					k.slice = parts.in(v.view)
 				}
@@ -160,7 +184,6 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 			return err
 		}
 	}
-	scored := w.stats != nil
 	for _, collector := range c.request.Collectors {
 		leaf, err := collector.Begin(Place{Context: c, Index: v.index, Source: v.source, At: v.at, View: v.view})
 		if err != nil {
@@ -169,16 +192,18 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 		if leaf == nil {
 			continue
 		}
-		s, ok := collector.(Scoring)
 		all, _ := leaf.(DocsLeaf)
-		k.leaves = append(k.leaves, collecting{leaf: leaf, all: all, scored: ok && s.NeedsScores()})
+		k.leaves = append(k.leaves, collecting{leaf: leaf, all: all, scored: needsScores(collector)})
 	}
-	if w.post != nil {
-		k.filter, k.post = true, newReader(v.view, nil, k.accept).filter(w.post)
+	var err error
+	if k.filter = w.post != nil; k.filter {
+		if k.post, err = c.newReader(w, w.post, v.view, k.accept).root(w.post.plan, false); err != nil {
+			return err
+		}
 	}
-	n := newReader(v.view, w.stats, k.accept).node(w.query, scored)
-	if n == nil {
-		return nil
+	n, err := c.newReader(w, w.query, v.view, k.accept).root(w.query.plan, c.scored())
+	if n == nil || err != nil {
+		return err
 	}
 	k.decide()
 	if k.stop {
@@ -231,11 +256,18 @@ func (c *Context) result(t *tally, rank ranking) (Result, error) {
 	if r.Hits, err = rank.hits(); err != nil {
 		return r, err
 	}
-	if len(c.request.Sort) == 0 {
-		r.Scored = true
+	r.Scored = len(c.request.Sort) == 0 || c.request.TrackScore || slices.ContainsFunc(c.request.Sort, byItsScore)
+	switch rank := rank.(type) {
+	case *topScores:
 		if len(r.Hits) > 0 {
 			r.MaxScore = &r.Hits[0].Score
+		}
+	case *sortedHits:
+		if c.request.TrackScore && len(r.Hits) > 0 {
+			r.MaxScore = &rank.best
 		}
 	}
 	return r, nil
 }
+
+func byItsScore(s Sort) bool { return s.Field == "_score" }

@@ -5,22 +5,26 @@ import "github.com/reshelve/reshelve/segment"
 // Matcher works out a query for an index, for filters of aggregations and the like:
 // without scores.
 func (c *Context) Matcher(index int, q Query) (Matcher, error) {
-	p, err := c.compile(c.work[index], q)
+	r, err := c.ready(c.work[index], q, false)
 	if err != nil {
 		return nil, err
 	}
-	return matching{p}, nil
+	return matching{c, c.work[index], r}, nil
 }
 
 // matching is a plan whose docs are wanted as a set.
-type matching struct{ of plan }
+type matching struct {
+	c    *Context
+	work *work
+	of   *ready
+}
 
 // Docs is for Matcher.
 func (m matching) Docs(v segment.View) (*segment.Bits, error) {
 	set := segment.NewBits(v.Docs())
-	n := newReader(v, nil, nil).filter(m.of)
-	if n == nil {
-		return set, nil
+	n, err := m.c.newReader(m.work, m.of, v, nil).root(m.of.plan, false)
+	if n == nil || err != nil {
+		return set, err
 	}
 	if s, ok := n.(*setNode); ok && v.Hidden == nil {
 		copy(set.Words(), s.set.Words())
@@ -31,5 +35,5 @@ func (m matching) Docs(v segment.View) (*segment.Bits, error) {
 			set.Set(d)
 		}
 	}
-	return set, nil
+	return set, m.c.failed.err
 }

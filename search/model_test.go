@@ -400,8 +400,8 @@ func (w *world) search(p plan) []modelHit {
 	return hits
 }
 
-// byScore sorts hits, the best first.
-func byScore(hits []modelHit) {
+// bestFirst sorts hits, the best first.
+func bestFirst(hits []modelHit) {
 	slices.SortFunc(hits, func(a, b modelHit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
 	})

@@ -16,10 +16,15 @@ func (r *reader) match(p *matchPlan) node {
 	if f == nil || p.match.None {
 		return nil
 	}
-	if p.match.Numbers {
-		return r.numbers(f, []interval{{p.match.Least, p.match.Greatest}})
+	switch m := p.match; {
+	case m.All:
+		return newEvery(r.view.Docs())
+	case m.Numbers:
+		return r.numbers(f, []interval{{m.Least, m.Greatest}})
+	case m.Terms:
+		return r.termRange(f, m.LeastTerm, m.GreatestTerm, m.Where)
 	}
-	return r.termRange(f, p.match.LeastTerm, p.match.GreatestTerm)
+	return nil
 }
 
 // numbers finds docs with a number in any of some intervals: by points, or by asking the
@@ -133,17 +138,22 @@ func (c *columnNode) matches() bool {
 	return anyWithin(c.in, c.all)
 }
 
-// termRange finds docs with a term between two, both included.
-func (r *reader) termRange(f *segment.Field, least, greatest []byte) node {
-	if greatest != nil && bytes.Equal(least, greatest) {
+// termRange finds docs with a term between two, both included; where may choose among them.
+func (r *reader) termRange(f *segment.Field, least, greatest []byte, where func([]byte) bool) node {
+	if where == nil && greatest != nil && bytes.Equal(least, greatest) {
 		return r.lookup(f, least)
 	}
-	u := union{r: r, field: f}
+	u, seen := union{r: r, field: f}, 0
 	for t := f.From(least); t.Valid(); t.Next() {
 		if greatest != nil && bytes.Compare(t.Term(), greatest) > 0 {
 			break
 		}
-		u.add(t.Entry())
+		if where == nil || where(t.Term()) {
+			u.add(t.Entry())
+		}
+		if seen++; !r.going(seen) {
+			break
+		}
 	}
 	return u.node()
 }

@@ -86,6 +86,15 @@ type (
 		intervals []interval
 	}
 
+	// testPlan finds docs with a number in an interval for which a test holds, without a
+	// score.
+	testPlan struct {
+		field           *fields.Field
+		least, greatest int64
+		holds           func(n int64) bool
+		text            string // as people write it
+	}
+
 	// termsPlan finds any of some terms (sorted), without a score.
 	termsPlan struct {
 		field string
@@ -118,7 +127,8 @@ type (
 	functionPlan struct {
 		of     plan
 		score  *FunctionScore
-		filter []plan // of each function; nil: all
+		filter []plan   // of each function; nil: all
+		values []valuer // of each function; nil: 1
 		boost  float32
 	}
 
@@ -162,6 +172,7 @@ func (*maxPlan) planned()      {}
 func (*boostingPlan) planned() {}
 func (*matchPlan) planned()    {}
 func (*numbersPlan) planned()  {}
+func (*testPlan) planned()     {}
 func (*termsPlan) planned()    {}
 func (*wordsPlan) planned()    {}
 func (*idsPlan) planned()      {}

@@ -97,7 +97,11 @@ func (e *everything) Collect(doc segment.Doc, score func() float32) error {
 // run looks for a plan.
 func (w *world) run(t rapid.TB, p plan, r Request) Result {
 	c := &Context{ctx: context.Background(), request: &r, indices: []Index{w.index}}
-	one := &work{index: &c.indices[0], query: p}
+	one := &work{index: &c.indices[0]}
+	for _, source := range w.index.Sources {
+		one.views = append(one.views, source.Views...)
+	}
+	one.query = &ready{p, gatherStatistics(one.views, p, c.scored())}
 	c.work = []*work{one}
 	result, err := c.search()
 	if err != nil {
@@ -127,7 +131,7 @@ func compare(t *rapid.T, w *world, p plan, size int) {
 	if got := all.hits(); !slices.EqualFunc(want, got, sameDoc) {
 		t.Fatalf("%s\ngot %v\nwant %v", describe(p), got, want)
 	}
-	byScore(want)
+	bestFirst(want)
 	for _, limit := range []int64{-1, 0, 3, int64(len(want)), 10000} {
 		got := w.run(t, p, Request{Size: size, TrackTotal: limit})
 		total, atLeast := int64(len(want)), false

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -11,21 +12,48 @@ import (
 
 // reader makes nodes of plans, for one view.
 type reader struct {
+	ctx    context.Context
+	failed *failure
+	work   *work
 	view   segment.View
-	stats  *statistics // of the scored leaves; nil: nothing is scored
+	stats  *statistics // of the scored leaves
 	number int         // of the segment, among those of the statistics
 	scope  *segment.Bits
 	lead   int // about how many docs the nodes around find
 }
 
+// failure is the first error of nodes at work. What they find afterwards is of no account.
+type failure struct{ err error }
+
+func (f *failure) set(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
 // newReader makes nodes for a view, of which only the docs of a scope are meant: what is
 // found with no condition. Nil are all.
-func newReader(v segment.View, stats *statistics, scope *segment.Bits) *reader {
-	r := &reader{view: v, stats: stats, scope: scope, lead: math.MaxInt}
-	if stats != nil {
-		r.number = stats.numbers[v.Segment]
+func (c *Context) newReader(w *work, q *ready, v segment.View, scope *segment.Bits) *reader {
+	return &reader{
+		ctx: c.ctx, failed: &c.failed, work: w, view: v,
+		stats: q.stats, number: q.stats.numbers[v.Segment], scope: scope, lead: math.MaxInt,
 	}
-	return r
+}
+
+// root makes the node of a whole plan.
+func (r *reader) root(p plan, scored bool) (node, error) {
+	n := r.node(p, scored)
+	return n, r.failed.err
+}
+
+// going reports whether what goes through many terms may go on, after so many.
+func (r *reader) going(n int) bool {
+	if n%4096 == 0 {
+		if err := r.ctx.Err(); err != nil {
+			r.failed.set(err)
+		}
+	}
+	return r.failed.err == nil
 }
 
 // filter makes a node without scores.
@@ -46,12 +74,27 @@ func (r *reader) node(p plan, scored bool) node {
 			return of
 		}
 		return newFixed(of, p.score)
+	case *synonymsPlan, *phrasePlan, *phrasesPlan:
+		return r.places(p, scored)
 	case *boolPlan:
 		return r.bool(p, scored)
 	case *maxPlan:
 		return newBest(r.nodes(p.of, scored), p.tie)
+	case *boostingPlan:
+		return newLowered(r.node(p.positive, scored), r.filterIf(p.negative, scored), p.factor)
+	case *nestedPlan:
+		return r.nested(p, scored)
+	case *functionPlan:
+		return r.function(p, scored)
 	case *namedPlan:
 		return r.node(p.of, scored)
+	}
+	return r.unscored(p)
+}
+
+// unscored makes a node of a plan that has no scores.
+func (r *reader) unscored(p plan) node {
+	switch p := p.(type) {
 	case *matchPlan:
 		return r.match(p)
 	case *numbersPlan:
@@ -59,14 +102,45 @@ func (r *reader) node(p plan, scored bool) node {
 			return r.numbers(f, p.intervals)
 		}
 		return nil
+	case *testPlan:
+		return r.tested(p)
 	case *termsPlan:
 		return r.terms(p)
+	case *wordsPlan:
+		return r.accepted(p)
 	case *idsPlan:
 		return r.ids(p)
 	case *existsPlan:
 		return r.exists(p)
 	}
 	panic(fmt.Sprintf("search: a plan of %T", p))
+}
+
+// filterIf makes a node without scores, nil when it does not matter.
+func (r *reader) filterIf(p plan, matters bool) node {
+	if !matters {
+		return nil
+	}
+	return r.filter(p)
+}
+
+// places makes the node of several terms of a field that are scored together.
+func (r *reader) places(p plan, scored bool) node {
+	var scores *bm25
+	if scored {
+		scores = r.stats.leaves[p].scores
+	}
+	switch p := p.(type) {
+	case *synonymsPlan:
+		return r.synonyms(p, scores)
+	case *phrasesPlan:
+		return r.phrases(p, scores)
+	case *phrasePlan:
+		if n := r.phrase(p.field, p.words, p.slop, scores); n != nil {
+			return n
+		}
+	}
+	return nil
 }
 
 // nodes makes those of several plans; nil ones too.

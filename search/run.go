@@ -86,7 +86,7 @@ type GeoSort struct {
 type SortValue struct {
 	Null bool
 	Kind SortKind
-	N    int64   // Integral
+	N    int64   // Integral; Unsigned: its bits
 	F    float64 // Fractional
 	Text []byte  // Textual
 }
@@ -99,6 +99,7 @@ const (
 	Integral SortKind = iota
 	Fractional
 	Textual
+	Unsigned
 )
 
 // Hit is one document found.

@@ -21,6 +21,7 @@ type sink struct {
 	post   node          // nil unless filtered
 	filter bool          // by post
 	least  *float32      // min_score; nil: none
+	failed *failure      // of the nodes
 	leaves []collecting
 
 	docs   [batch]segment.Doc
@@ -75,6 +76,9 @@ func (k *sink) add(doc segment.Doc, score float32) error {
 func (k *sink) flush() error {
 	if err := k.ctx.Err(); err != nil {
 		return err
+	}
+	if k.failed.err != nil {
+		return k.failed.err
 	}
 	docs, scores := k.docs[:k.n], k.scores[:k.n]
 	k.n = 0

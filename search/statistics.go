@@ -1,6 +1,9 @@
 package search
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -12,6 +15,7 @@ type statistics struct {
 	fields   map[string]*fieldStatistics
 	terms    map[termName]*termStatistics
 	leaves   map[plan]*leaf
+	blends   map[*blend][]int64 // of each term of a blend: in how many docs it counts as being
 }
 
 type termName struct{ field, term string }
@@ -34,81 +38,137 @@ type leaf struct {
 	scores *bm25
 }
 
-// gatherStatistics looks up what the scored leaves of a plan need.
-func gatherStatistics(index *Index, p plan) *statistics {
+// gatherStatistics looks up what the scored leaves of a plan need; scored tells whether the
+// plan itself is.
+func gatherStatistics(views []segment.View, p plan, scored bool) *statistics {
 	s := &statistics{
 		numbers: map[*segment.Segment]int{}, fields: map[string]*fieldStatistics{},
-		terms: map[termName]*termStatistics{}, leaves: map[plan]*leaf{},
+		terms: map[termName]*termStatistics{}, leaves: map[plan]*leaf{}, blends: map[*blend][]int64{},
 	}
-	for _, source := range index.Sources {
-		for _, v := range source.Views {
-			if _, ok := s.numbers[v.Segment]; !ok {
-				s.numbers[v.Segment] = len(s.segments)
-				s.segments = append(s.segments, v.Segment)
-			}
+	for _, v := range views {
+		if _, ok := s.numbers[v.Segment]; !ok {
+			s.numbers[v.Segment] = len(s.segments)
+			s.segments = append(s.segments, v.Segment)
 		}
 	}
-	s.visit(p)
+	s.visit(p, scored)
 	return s
 }
 
-// visit goes through the parts of a plan that are scored.
-func (s *statistics) visit(p plan) {
+// visit goes through the parts of a plan.
+func (s *statistics) visit(p plan, scored bool) {
+	switch p := p.(type) {
+	case *boolPlan:
+		s.visitAll(p.must, scored)
+		s.visitAll(p.should, scored)
+		s.visitAll(p.filter, false)
+		s.visitAll(p.mustNot, false)
+	case *constantPlan:
+		s.visit(p.of, false)
+	case *maxPlan:
+		s.visitAll(p.of, scored)
+	case *boostingPlan:
+		s.visit(p.positive, scored)
+		s.visit(p.negative, false)
+	case *nestedPlan:
+		s.visit(p.of, scored && p.mode != "none")
+	case *functionPlan:
+		s.visit(p.of, scored || p.score.MinScore != nil)
+		s.visitAll(p.filter, false)
+	case *namedPlan:
+		s.visit(p.of, scored)
+	default:
+		if scored {
+			s.scored(p)
+		}
+	}
+}
+
+func (s *statistics) visitAll(plans []plan, scored bool) {
+	for _, p := range plans {
+		s.visit(p, scored)
+	}
+}
+
+// scored works out a leaf, if it is one.
+func (s *statistics) scored(p plan) {
 	switch p := p.(type) {
 	case *termPlan:
-		s.leaf(p, p.field, p.boost, [][]byte{p.term}, false)
+		l := s.leaf(p.field, [][]byte{p.term})
+		docs := l.terms[0].docs
+		if p.blend != nil {
+			docs = s.blended(p)
+		}
+		s.weigh(p, l, p.field, p.boost, docs)
 	case *synonymsPlan:
-		s.leaf(p, p.field, p.boost, p.terms, true)
+		l := s.leaf(p.field, p.terms)
+		most := int64(0) // terms that count as one have the statistics of the most frequent
+		for _, t := range l.terms {
+			most = max(most, t.docs)
+		}
+		s.weigh(p, l, p.field, p.boost, most)
 	case *phrasePlan:
-		var terms [][]byte
-		for _, w := range p.words {
-			terms = append(terms, w.terms...)
-		}
-		s.leaf(p, p.field, p.boost, terms, false)
-	case *boolPlan:
-		s.visitAll(p.must)
-		s.visitAll(p.should)
-	case *maxPlan:
-		s.visitAll(p.of)
-	case *boostingPlan:
-		s.visit(p.positive)
-	case *nestedPlan:
-		if p.mode != "none" {
-			s.visit(p.of)
-		}
-	case *functionPlan:
-		s.visit(p.of)
-	case *namedPlan:
-		s.visit(p.of)
+		s.weighPhrase(p, p.field, p.boost, termsOf(p.words))
+	case *phrasesPlan:
+		terms := termsOf(slices.Concat(p.ways...))
+		slices.SortFunc(terms, bytes.Compare)
+		s.weighPhrase(p, p.field, p.boost, slices.CompactFunc(terms, bytes.Equal))
 	}
 }
 
-func (s *statistics) visitAll(plans []plan) {
-	for _, p := range plans {
-		s.visit(p)
+// leaf looks terms up.
+func (s *statistics) leaf(field string, terms [][]byte) *leaf {
+	l := &leaf{terms: make([]*termStatistics, len(terms))}
+	for i, term := range terms {
+		l.terms[i] = s.term(field, term)
 	}
+	return l
 }
 
-// leaf works out a leaf. Terms that count as one have the statistics of the most frequent;
-// those of a phrase the sum of how rare they are.
-func (s *statistics) leaf(p plan, field string, boost float32, terms [][]byte, asOne bool) {
+// weigh makes a leaf one that is in so many docs.
+func (s *statistics) weigh(p plan, l *leaf, field string, boost float32, docs int64) {
 	f := s.field(field)
-	l := &leaf{}
-	var most int64
-	rare := 0.0
-	for _, term := range terms {
-		t := s.term(field, term)
-		l.terms = append(l.terms, t)
-		most = max(most, t.docs)
+	l.scores = &bm25{weight: weigh(boost, idf(f.docs, docs)), inverse: f.inverse}
+	s.leaves[p] = l
+}
+
+// weighPhrase makes a leaf of terms that are rare together: by the sum of how rare they are.
+func (s *statistics) weighPhrase(p plan, field string, boost float32, terms [][]byte) {
+	l, f, rare := s.leaf(field, terms), s.field(field), 0.0
+	for _, t := range l.terms {
 		if t.docs > 0 {
 			rare += float64(idf(f.docs, t.docs))
 		}
 	}
-	if asOne {
-		rare = float64(idf(f.docs, most))
-	}
 	l.scores = &bm25{weight: weigh(boost, float32(rare)), inverse: f.inverse}
 	s.leaves[p] = l
+}
+
+// termsOf are the terms of some words.
+func termsOf(words []word) (terms [][]byte) {
+	for _, w := range words {
+		terms = append(terms, w.terms...)
+	}
+	return terms
+}
+
+// blended is in how many docs a term of a blend counts as being.
+func (s *statistics) blended(p *termPlan) int64 {
+	counts, ok := s.blends[p.blend]
+	if !ok {
+		terms := make([]rarity, len(p.blend.terms))
+		for i, t := range p.blend.terms {
+			f := s.field(t.field)
+			terms[i] = rarity{docs: s.term(t.field, t.term).docs, fieldDocs: f.docs, fieldPlaces: f.frequencies}
+		}
+		all := int64(0)
+		for _, seg := range s.segments {
+			all += int64(seg.Docs())
+		}
+		counts = p.blend.blended(terms, all)
+		s.blends[p.blend] = counts
+	}
+	return counts[slices.Index(p.blend.terms, p)]
 }
 
 func (s *statistics) field(name string) *fieldStatistics {

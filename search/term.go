@@ -13,6 +13,7 @@ type termNode struct {
 	freqs    []uint32      // nil: each is 1
 	i        int           // the current one of docs
 	n        int           // docs in all
+	stepwise bool          // the postings stand on the current doc always
 
 	scores  *bm25 // nil: none
 	lengths []byte
@@ -37,6 +38,10 @@ func (t *termNode) doc() segment.Doc { return t.current }
 func (t *termNode) cost() int        { return t.n }
 
 func (t *termNode) next() segment.Doc {
+	if t.stepwise {
+		t.current = t.postings.Next()
+		return t.current
+	}
 	if t.i++; t.i >= len(t.docs) {
 		return t.block()
 	}

@@ -28,7 +28,6 @@ type rated struct {
 // key, id).
 type topScores struct {
 	size   int
-	after  *float32 // only scores below it; nil: all
 	views  []*visited
 	kept   []rated // a heap when there are size of them, the worst on top
 	lowest float32 // what a doc must have at least
@@ -47,7 +46,7 @@ func (t *topScores) least() float32 { return t.lowest }
 
 func (t *topScores) take(docs []segment.Doc, scores []float32) error {
 	for i, score := range scores {
-		if score < t.lowest || t.after != nil && score >= *t.after {
+		if score < t.lowest {
 			continue
 		}
 		at := len(t.views) - 1

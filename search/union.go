@@ -117,6 +117,20 @@ func (r *reader) terms(p *termsPlan) node {
 	return u.node()
 }
 
+// accepted finds the terms that an automaton accepts.
+func (r *reader) accepted(p *wordsPlan) node {
+	f := r.view.Field(p.field)
+	if f == nil {
+		return nil
+	}
+	u := union{r: r, field: f}
+	eachAccepted(f, p.accept, func(_ []byte, e segment.Entry, _ int) bool {
+		u.add(e)
+		return r.going(len(u.entries))
+	})
+	return u.node()
+}
+
 // lookup makes the node of one term, without scores.
 func (r *reader) lookup(f *segment.Field, term []byte) node {
 	u := union{r: r, field: f}

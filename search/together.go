@@ -1,0 +1,85 @@
+package search
+
+import "github.com/reshelve/reshelve/segment"
+
+// synonymsNode is several terms of a field that count as one: how often they are in a doc
+// together is what is scored.
+type synonymsNode struct {
+	*anyNode
+	scores  *bm25
+	lengths []byte
+}
+
+// synonyms makes the node, for which scores may be nil.
+func (r *reader) synonyms(p *synonymsPlan, scores *bm25) node {
+	f := r.view.Field(p.field)
+	if f == nil {
+		return nil
+	}
+	var terms []node
+	for _, term := range p.terms {
+		if e, ok := f.Lookup(term); ok && e.Docs > 0 {
+			terms = append(terms, newTerm(f, e, scores))
+		}
+	}
+	n := newAny(terms, 1)
+	if any, ok := n.(*anyNode); ok && scores != nil {
+		s := &synonymsNode{any, scores, f.Lengths()}
+		any.limit = s.bound
+		return s
+	}
+	return n
+}
+
+func (s *synonymsNode) score() float32 {
+	s.try()
+	sum, length := float32(0), byte(1)
+	for _, n := range s.found {
+		sum += float32(n.(*termNode).frequency())
+	}
+	if s.lengths != nil {
+		length = s.lengths[s.current]
+	}
+	return s.scores.score(sum, length)
+}
+
+// bound is that of the terms together: frequencies that are added give no more than their
+// scores added, but for what is rounded.
+func (s *synonymsNode) bound(from segment.Doc) (segment.Doc, float32) {
+	last, most := s.anyNode.bound(from)
+	return last, min(most*(1+1e-6), s.scores.weight)
+}
+
+// loweredNode is the docs of a node; where another one finds them too, the score is
+// multiplied by a factor.
+type loweredNode struct {
+	node
+	by     node
+	factor float64
+}
+
+func newLowered(n, by node, factor float32) node {
+	if n == nil || by == nil {
+		return n
+	}
+	return &loweredNode{n, by, float64(factor)}
+}
+
+func (l *loweredNode) score() float32 {
+	s := l.node.score()
+	if has(l.by, l.doc()) {
+		return float32(float64(s) * l.factor)
+	}
+	return s
+}
+
+func (l *loweredNode) bound(from segment.Doc) (segment.Doc, float32) {
+	last, most := l.node.bound(from)
+	return last, max(most, roundUp(float64(most)*l.factor, 1))
+}
+
+func (l *loweredNode) demand(least float32) {
+	if l.factor <= 1 {
+		l.node.demand(least)
+	}
+}
