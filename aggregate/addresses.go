@@ -227,3 +227,13 @@ func (w *addressRanges) append(t *telling, dst []byte, around uint32) ([]byte, e
 		return dst
 	})
 }
+
+// clearTo gives n zeros.
+func clearTo(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

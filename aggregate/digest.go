@@ -17,8 +17,36 @@ type digest struct {
 	compression    float64
 	means          []float64 // ascending
 	weights        []int64
+	marks          []int64 // the sums of weights[:stretch·i]
 	count          int64
 	least, biggest float64
+}
+
+const stretch = 32
+
+// below is the sum of the weights of the first n centroids.
+func (d *digest) below(n int) int64 {
+	sum := d.marks[n/stretch]
+	for _, w := range d.weights[n/stretch*stretch : n] {
+		sum += w
+	}
+	return sum
+}
+
+// mark computes the marks from a centroid on.
+func (d *digest) mark(from int) {
+	first := from / stretch
+	d.marks = d.marks[:min(first+1, len(d.marks))]
+	if len(d.marks) == 0 {
+		d.marks = append(d.marks, 0)
+	}
+	for i := len(d.marks) - 1; (i+1)*stretch <= len(d.weights); i++ {
+		sum := d.marks[i]
+		for _, w := range d.weights[i*stretch : (i+1)*stretch] {
+			sum += w
+		}
+		d.marks = append(d.marks, sum)
+	}
 }
 
 // add takes a number.
@@ -26,14 +54,12 @@ func (d *digest) add(x float64, weight int64) {
 	if d.count == 0 {
 		d.least, d.biggest = x, x
 		d.means, d.weights, d.count = append(d.means, x), append(d.weights, weight), weight
+		d.mark(0)
 		return
 	}
 	d.least, d.biggest = min(d.least, x), max(d.biggest, x)
 	first, last := d.nearest(x)
-	below := int64(0)
-	for _, w := range d.weights[:first] {
-		below += w
-	}
+	below := d.below(first)
 	for i := first; i < last; i++ {
 		w := d.weights[i]
 		q := 0.5
@@ -75,6 +101,9 @@ func (d *digest) join(i int, x float64, weight int64) {
 	d.count += weight
 	d.means[i] = between(d.means[i], float64(d.weights[i]), x, float64(weight))
 	d.weights[i] += weight
+	for j := i/stretch + 1; j < len(d.marks); j++ {
+		d.marks[j] += weight
+	}
 	for ; i > 0 && d.means[i-1] > d.means[i]; i-- {
 		d.swap(i-1, i)
 	}
@@ -86,12 +115,16 @@ func (d *digest) join(i int, x float64, weight int64) {
 func (d *digest) swap(i, j int) {
 	d.means[i], d.means[j] = d.means[j], d.means[i]
 	d.weights[i], d.weights[j] = d.weights[j], d.weights[i]
+	if j%stretch == 0 {
+		d.marks[j/stretch] += d.weights[i] - d.weights[j]
+	}
 }
 
 func (d *digest) insert(x float64, weight int64) {
 	d.count += weight
 	i := sort.Search(len(d.means), func(i int) bool { return d.means[i] > x })
 	d.means, d.weights = slices.Insert(d.means, i, x), slices.Insert(d.weights, i, weight)
+	d.mark(i)
 	if float64(len(d.means)) > 20*d.compression {
 		d.compress()
 	}
@@ -101,8 +134,8 @@ func (d *digest) insert(x float64, weight int64) {
 // strides.
 func (d *digest) compress() {
 	old := *d
-	d.means, d.weights, d.count = nil, nil, 0
-	const stride = 17
+	d.means, d.weights, d.marks, d.count = nil, nil, nil, 0
+	const stride = 17 // any number that is not small
 	for from := range stride {
 		for i := from; i < len(old.means); i += stride {
 			d.add(old.means[i], old.weights[i])

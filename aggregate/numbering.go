@@ -34,6 +34,12 @@ func (n *numbering) number(around uint32, key uint64) (bucket uint32, made bool)
 	}
 }
 
+// push makes a bucket that is not yet there, without a place in the table: number must not
+// be asked any more.
+func (n *numbering) push(around uint32, key uint64) {
+	n.around, n.keys = append(n.around, around), append(n.keys, key)
+}
+
 // place mixes by multiplication: the high bits depend on all bits below them.
 func (n *numbering) place(around uint32, key uint64) uint32 {
 	h := (key ^ key>>32 ^ uint64(around)*0x9e3779b97f4a7c15) * 0x9e3779b97f4a7c15

@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/reshelve/reshelve/exception"
@@ -18,8 +20,15 @@ type rounding struct {
 	zone   *time.Location // nil: UTC
 	offset int64
 
-	low, high int64 // of the last interval that was found
+	low, high int64  // of the last interval that was found
+	known     []span // intervals that were found, by their ends
 }
+
+// span is an interval: low ≤ t < high.
+type span struct{ low, high int64 }
+
+// maxKnown bounds how many intervals are remembered.
+const maxKnown = 1 << 14
 
 type unit uint8
 
@@ -69,20 +78,34 @@ func (r *rounding) round(t int64) int64 {
 	if span := r.span(); span > 0 && r.zone == nil {
 		return floorDiv(at-r.origin(), span)*span + r.origin() + r.offset
 	}
-	start := r.start(at)
-	r.low, r.high = start+r.offset, start+r.offset
-	if r.unit >= day {
-		r.high = r.after(r.low)
-	} else if changed, changes := time.UnixMilli(at).In(r.zone).ZoneBounds(); changed.IsZero() || start >= changed.UnixMilli() {
-		r.high = r.low + r.span() // but where the clock changes
-		if !changes.IsZero() {
-			r.high = min(r.high, changes.UnixMilli()+r.offset)
-		}
+	i := sort.Search(len(r.known), func(i int) bool { return r.known[i].high > t })
+	if i < len(r.known) && r.known[i].low <= t {
+		r.low, r.high = r.known[i].low, r.known[i].high
+		return r.low
 	}
-	if t >= r.high {
-		r.low, r.high = 1, 0
+	start := r.start(at)
+	if found := r.interval(at, start); t < found.high && len(r.known) < maxKnown {
+		r.known = slices.Insert(r.known, i, found)
 	}
 	return start + r.offset
+}
+
+// interval is what is known of the one that at, without the offset, is in: its end is
+// not after its start where the clock changes in it.
+func (r *rounding) interval(at, start int64) span {
+	s := span{start + r.offset, start + r.offset}
+	if r.unit >= day {
+		s.high = r.after(s.low)
+		return s
+	}
+	changed, changes := time.UnixMilli(at).In(r.zone).ZoneBounds()
+	if !changed.IsZero() && start < changed.UnixMilli() {
+		return s
+	}
+	if s.high = s.low + r.span(); !changes.IsZero() {
+		s.high = min(s.high, changes.UnixMilli()+r.offset)
+	}
+	return s
 }
 
 // span is how long an interval is in UTC, where all are the same.
