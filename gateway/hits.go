@@ -168,6 +168,8 @@ func appendSort(dst []byte, x *searching, h *search.Hit) []byte {
 			dst = appendString(dst, v.Text)
 		case v.Kind == search.Fractional:
 			dst = append(dst, java.Double(v.F)...)
+		case v.Kind == search.Unsigned:
+			dst = strconv.AppendUint(dst, uint64(v.N), 10)
 		default:
 			dst = strconv.AppendInt(dst, v.N, 10)
 		}

@@ -185,6 +185,9 @@ func sortValue(value json.RawMessage) (search.SortValue, error) {
 	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 		return search.SortValue{N: n}, nil
 	}
+	if n, err := strconv.ParseUint(string(value), 10, 64); err == nil {
+		return search.SortValue{Kind: search.Unsigned, N: int64(n)}, nil
+	}
 	f, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {
 		err = exception.New(exception.IllegalArgument, "search_after takes numbers, and not %s", value)
