@@ -31,6 +31,13 @@ import (
 //	200 AGGREGATIONS            what it said, or
 //	400 TYPE: REASON @LINE:COLUMN <- CAUSE …
 
+// failing is a test, or a property of one.
+type failing interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // conversation is a file of them.
 type conversation struct {
 	indices map[string]*described
@@ -49,7 +56,7 @@ type question struct {
 	body, answer string
 }
 
-func readConversation(t testing.TB, path string) *conversation {
+func readConversation(t failing, path string) *conversation {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -94,7 +101,7 @@ type layout struct {
 var layouts = []layout{{"one segment", 1 << 30, false}, {"segments of two, with deletes", 2, true}, {"one segment, with deletes", 1 << 30, true}}
 
 // index builds the segments of an index.
-func (d *described) index(t testing.TB, number int, l layout) search.Index {
+func (d *described) index(t failing, number int, l layout) search.Index {
 	t.Helper()
 	m, err := mapping.Parse([]byte(d.mappings), mapping.DefaultLimits)
 	if err != nil {
@@ -116,7 +123,7 @@ func (d *described) index(t testing.TB, number int, l layout) search.Index {
 	return index
 }
 
-func (d *described) view(t testing.TB, schema *fields.Schema, docs []string, first int, deleted bool) segment.View {
+func (d *described) view(t failing, schema *fields.Schema, docs []string, first int, deleted bool) segment.View {
 	t.Helper()
 	b := segment.NewBuilder()
 	w := fields.NewWriter(b)
@@ -166,6 +173,23 @@ func ask(indices []search.Index, body string) string {
 }
 
 func answer(indices []search.Index, body string) ([]byte, error) {
+	c, err := collect(indices, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.AppendJSON(nil, true, appendFound)
+}
+
+func answerUntyped(indices []search.Index, body string) ([]byte, error) {
+	c, err := collect(indices, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.AppendJSON(nil, false, appendFound)
+}
+
+// collect runs a search.
+func collect(indices []search.Index, body string) (*aggregate.Collector, error) {
 	s, err := query.ReadSearch([]byte(body))
 	if err != nil {
 		return nil, err
@@ -181,10 +205,8 @@ func answer(indices []search.Index, body string) ([]byte, error) {
 		r.Query = s.Query
 	}
 	r.Collectors = []search.Collector{c}
-	if _, err := search.Run(context.Background(), indices, r); err != nil {
-		return nil, err
-	}
-	return c.AppendJSON(nil, true, appendFound)
+	_, err = search.Run(context.Background(), indices, r)
+	return c, err
 }
 
 // appendFound tells the hits of top_hits without what package query fetches.
