@@ -12,6 +12,7 @@ import (
 
 // appendAnswer appends the members of what a search found.
 func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
+	x.tellings = map[*query.Fetch]*telling{}
 	if x.found.Scroll != "" {
 		out = append(appendString(append(out, `"_scroll_id":`...), x.found.Scroll), ',')
 	}
@@ -63,12 +64,13 @@ func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, r *searc
 		dst = append(dst, java.Float(*r.MaxScore)...)
 	}
 	dst = append(dst, `,"hits":[`...)
+	t := x.telling(fetch)
 	for i := range hits {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = c.appendHit(dst, x, fetch, &hits[i], r.Scored); err != nil {
-			return dst, err
+		if dst, err = c.appendHit(dst, t, &hits[i], r.Scored); err != nil {
+			return dst, t.failed(&hits[i], err)
 		}
 	}
 	return append(dst, "]}"...), nil
@@ -86,18 +88,21 @@ func appendTotal(dst []byte, r *search.Result, asInt bool) []byte {
 }
 
 // appendHit appends one hit with what is asked of it.
-func (c *call) appendHit(dst []byte, x *searching, fetch *query.Fetch, h *search.Hit, scored bool) ([]byte, error) {
-	hidden := fetch.StoredFields != nil && !fetch.SourceSet // _source is not shown
-	withSource := !fetch.Source.None && !hidden
-	row, err := x.found.Document(c.ctx(), h, !withSource && !needsSource(fetch))
+func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]byte, error) {
+	about, err := t.about(h)
+	if err != nil {
+		return dst, err
+	}
+	row, err := t.found.Document(c.ctx(), h, !t.shown && !about.needsSource())
 	if err != nil {
 		return dst, err
 	}
 	if err := c.holdAnswer(int64(len(row.Source))); err != nil {
 		return dst, err
 	}
-	dst = appendString(append(dst, `{"_index":`...), x.found.Index(h))
-	if len(fetch.StoredFields) != 1 || fetch.StoredFields[0] != "_none_" {
+	fetch := t.fetch
+	dst = appendString(append(dst, `{"_index":`...), t.found.Index(h))
+	if !t.bare {
 		dst = appendString(append(dst, `,"_id":`...), h.ID)
 	}
 	if fetch.Versions {
@@ -113,34 +118,16 @@ func (c *call) appendHit(dst []byte, x *searching, fetch *query.Fetch, h *search
 	} else {
 		dst = append(dst, "null"...)
 	}
-	if row.Routing != "" && (len(fetch.StoredFields) != 1 || fetch.StoredFields[0] != "_none_") {
-		dst = appendString(append(dst, `,"_routing":`...), row.Routing)
+	if !t.bare {
+		dst = t.appendMetadata(dst, h, row.Routing)
 	}
-	if withSource {
+	if t.shown {
 		dst = fetch.Source.Append(append(dst, `,"_source":`...), row.Source)
 	}
-	if dst, err = c.appendFetched(dst, x, fetch, h, row.Source); err != nil {
+	if dst, err = about.append(dst, t, h, row.Source); err != nil {
 		return dst, err
 	}
-	return append(appendMatched(appendSort(dst, x, h), h), '}'), nil
-}
-
-// needsSource reports whether something is shown that is read out of the source.
-func needsSource(fetch *query.Fetch) bool { return len(fetch.Fields) > 0 || fetch.Highlight != nil }
-
-// appendFetched appends fields and highlights.
-func (c *call) appendFetched(dst []byte, _ *searching, fetch *query.Fetch, _ *search.Hit, _ []byte) ([]byte, error) {
-	switch {
-	case len(fetch.Fields) > 0:
-		return dst, notYet("[fields]")
-	case len(fetch.DocvalueFields) > 0:
-		return dst, notYet("[docvalue_fields]")
-	case fetch.Highlight != nil:
-		return dst, notYet("[highlight]")
-	case fetch.Explain:
-		return dst, notYet("[explain]")
-	}
-	return dst, nil
+	return append(appendMatched(appendSort(dst, t.searching, h), h), '}'), nil
 }
 
 func notYet(what string) error {

@@ -58,9 +58,17 @@ func (c *call) multiSearch() error {
 // appendOne appends the answer to one of several searches: what it found, or why it
 // failed. An error is one of the whole request.
 func (c *call) appendOne(dst []byte, h query.Header, x *searching) ([]byte, error) {
+	begin := len(dst)
 	where, err := c.headed(h, x)
 	if err == nil {
 		err = c.run(x, where)
+	}
+	if err == nil {
+		defer x.found.Close()
+		dst, err = c.appendAnswer(append(dst, '{'), x)
+	}
+	if err != nil {
+		dst = dst[:begin]
 	}
 	var phase *control.PhaseError
 	switch {
@@ -73,10 +81,6 @@ func (c *call) appendOne(dst []byte, h query.Header, x *searching) ([]byte, erro
 		dst = appendException(append(dst, `{"error":{"root_cause":[`...), e.Root(), false)
 		dst = appendExceptionBody(append(dst, "],"...), e, true)
 		return append(strconv.AppendInt(append(dst, `},"status":`...), int64(e.Status()), 10), '}'), nil
-	}
-	defer x.found.Close()
-	if dst, err = c.appendAnswer(append(dst, '{'), x); err != nil {
-		return dst, err
 	}
 	return append(dst, `,"status":200}`...), nil
 }

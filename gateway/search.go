@@ -56,6 +56,7 @@ type searching struct {
 	asInt, typed bool
 	aggs         *aggregate.Collector // nil: none
 	found        *control.Found
+	tellings     map[*query.Fetch]*telling // of this answer
 }
 
 // search answers with the documents that a search finds.
@@ -87,6 +88,10 @@ func (c *call) search() error {
 // answerSearch runs a search and sends its answer.
 func (c *call) answerSearch(x *searching, where control.Where) error {
 	err := c.run(x, where)
+	if err == nil {
+		defer x.found.Close()
+		c.out, err = c.appendAnswer(append(c.out, '{'), x)
+	}
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
 		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
@@ -94,10 +99,6 @@ func (c *call) answerSearch(x *searching, where control.Where) error {
 		return c.send(exception.From(phase.Cause).Status())
 	}
 	if err != nil {
-		return err
-	}
-	defer x.found.Close()
-	if c.out, err = c.appendAnswer(append(c.out, '{'), x); err != nil {
 		return err
 	}
 	c.out = append(c.out, '}')

@@ -38,6 +38,9 @@ func (f *Found) Document(ctx context.Context, h *search.Hit, noSource bool) (sha
 // Index is the name of the index of a hit.
 func (f *Found) Index(h *search.Hit) string { return f.parts[h.Index][h.Source].index.record.Name }
 
+// Searched is the index of a hit as it was searched.
+func (f *Found) Searched(h *search.Hit) search.Index { return searched(f.parts[h.Index]) }
+
 // Schema is that of the index of a hit.
 func (f *Found) Schema(h *search.Hit) *fields.Schema { return f.parts[h.Index][h.Source].index.schema }
 

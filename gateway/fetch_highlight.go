@@ -1,0 +1,327 @@
+package gateway
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/reshelve/reshelve/analysis"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/highlight"
+	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/wildcard"
+)
+
+// The server's defaults of highlighting.
+const (
+	fragmentSize  = 100
+	fragmentCount = 5
+	maxAnalyzed   = 1_000_000 // index.highlight.max_analyzed_offset
+)
+
+// marking is how the texts of one field are highlighted.
+type marking struct {
+	name   string // as asked: a field's path or an alias's
+	field  *fields.Field
+	def    *mapping.Field
+	wanted []search.Wanted
+	style  highlight.Style
+	limit  int // max_analyzer_offset; NoLimit: not told
+	gap    int
+	values []string // of the current hit
+}
+
+// markings works out what is highlighted in an index. The last of a name counts.
+func (t *telling) markings(h *search.Hit, of *query.Highlight) ([]*marking, error) {
+	index := t.found.Searched(h)
+	looks := map[search.Query][]search.Wanted{}
+	by := map[string]*marking{}
+	for _, f := range of.Fields {
+		m := overlaid(f.Marking, of.Marking)
+		if err := checkMarking(f.Name, m); err != nil {
+			return nil, err
+		}
+		wanted, err := t.wanted(&index, m.Query, looks)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range markedNames(index.Schema, f.Name) {
+			one, err := newMarking(index.Schema, name, m, of.Encoder, wanted)
+			if err != nil {
+				return nil, err
+			}
+			if one != nil {
+				by[name] = one
+			}
+		}
+	}
+	var list []*marking
+	for _, name := range serverOrder(by, usualTable) {
+		list = append(list, by[name])
+	}
+	return list, nil
+}
+
+// wanted is what a query of its own, or that of the search, looks for.
+func (t *telling) wanted(index *search.Index, q search.Query, known map[search.Query][]search.Wanted) (w []search.Wanted, err error) {
+	if q == nil {
+		q = t.Query
+	}
+	if q == nil {
+		return nil, nil
+	}
+	w, ok := known[q]
+	if !ok {
+		if w, err = search.Looks(index, q); err == nil {
+			known[q] = w
+		}
+	}
+	return w, err
+}
+
+// overlaid are the options of a field, where they are told, over those of all.
+func overlaid(m, all query.Marking) query.Marking {
+	if m.PreTags == nil {
+		m.PreTags, m.PostTags = all.PreTags, all.PostTags
+	}
+	m.Order, m.Type, m.Fragmenter = cmp.Or(m.Order, all.Order), cmp.Or(m.Type, all.Type), cmp.Or(m.Fragmenter, all.Fragmenter)
+	m.FragmentSize, m.Fragments = cmp.Or(m.FragmentSize, all.FragmentSize), cmp.Or(m.Fragments, all.Fragments)
+	m.NoMatchSize, m.MaxOffset = cmp.Or(m.NoMatchSize, all.NoMatchSize), cmp.Or(m.MaxOffset, all.MaxOffset)
+	m.FieldMatch, m.ForceSource = cmp.Or(m.FieldMatch, all.FieldMatch), cmp.Or(m.ForceSource, all.ForceSource)
+	m.BoundaryScanner = cmp.Or(m.BoundaryScanner, all.BoundaryScanner)
+	if m.Query == nil {
+		m.Query = all.Query
+	}
+	return m
+}
+
+// checkMarking refuses what the server refuses, and what is not done here.
+func checkMarking(name string, m query.Marking) error {
+	switch m.Type {
+	case "", "unified", "plain", "fvh":
+	default:
+		return exception.New(exception.IllegalArgument, "unknown highlighter type [%s] for the field [%s]", m.Type, name)
+	}
+	return nil
+}
+
+// markedNames are the names that a name or a pattern means. Patterns mean texts and
+// keywords alone.
+func markedNames(schema *fields.Schema, pattern string) (names []string) {
+	if !strings.Contains(pattern, "*") {
+		return []string{pattern}
+	}
+	for f := range schema.Mapping().All() {
+		if f.IsObject() || !wildcard.Match(pattern, f.Path()) {
+			continue
+		}
+		if of, ok := schema.Field(f.Path()); ok && (of.Type() == "text" || of.Type() == "keyword") {
+			names = append(names, f.Path())
+		}
+	}
+	return names
+}
+
+// newMarking works out one field; nil when there is none of that name.
+func newMarking(schema *fields.Schema, name string, m query.Marking, encoder string, wanted []search.Wanted) (*marking, error) {
+	f, ok := schema.Field(name)
+	if !ok {
+		return nil, nil
+	}
+	def, ok := schema.Mapping().Field(f.Path())
+	if !ok {
+		return nil, nil
+	}
+	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, style: styleOf(m, encoder)}
+	if m.FieldMatch == nil || *m.FieldMatch {
+		wanted = only(wanted, f.Name())
+	}
+	for _, w := range wanted {
+		if w.Field != "_id" {
+			one.wanted = append(one.wanted, w)
+		}
+	}
+	texts := f.Kind() == fields.Text
+	one.style.Whole = !texts
+	if texts {
+		one.gap = f.Analyzer().Gap()
+		if gap := def.Count("position_increment_gap"); gap >= 0 {
+			one.gap = int(gap)
+		}
+	}
+	if m.MaxOffset != nil {
+		one.limit = *m.MaxOffset
+	}
+	return one, one.check(m)
+}
+
+// check refuses what the server refuses for a field, and what is not done here.
+func (one *marking) check(m query.Marking) error {
+	vectors := strings.Contains(one.def.Text("term_vector"), "with_positions_offsets")
+	switch {
+	case m.Type == "fvh" && !vectors:
+		return exception.New(exception.IllegalArgument,
+			"the field [%s] should be indexed with term vector with position offsets to be used with fast vector highlighter", one.name)
+	case m.Type == "fvh":
+		return notYet("the highlighter [fvh]")
+	case m.Type == "plain":
+		return notYet("the highlighter [plain]")
+	case m.BoundaryScanner == "chars" && one.style.Fragments > 0 && !one.style.Whole:
+		return exception.New(exception.IllegalArgument, "Invalid boundary scanner type: chars")
+	case one.limit != highlight.NoLimit && one.limit > maxAnalyzed:
+		return exception.New(exception.IllegalArgument, "max_analyzer_offset has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
+			"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
+			"For large texts, indexing with offsets or term vectors is recommended!", maxAnalyzed)
+	case one.style.NoMatch > 0 && one.field.Kind() != fields.Text && one.field.Kind() != fields.Keyword:
+		return notYet("[no_match_size] of [" + one.name + "], which is of type [" + one.field.Type() + "],")
+	}
+	return nil
+}
+
+func only(wanted []search.Wanted, field string) []search.Wanted {
+	for i := range wanted {
+		if wanted[i].Field == field {
+			return wanted[i : i+1]
+		}
+	}
+	return nil
+}
+
+func styleOf(m query.Marking, encoder string) highlight.Style {
+	first := func(tags []string, standard string) string {
+		if len(tags) == 0 {
+			return standard
+		}
+		return tags[0]
+	}
+	number := func(n *int, standard int) int {
+		if n == nil {
+			return standard
+		}
+		return *n
+	}
+	return highlight.Style{
+		Open: first(m.PreTags, "<em>"), Close: first(m.PostTags, "</em>"), HTML: encoder == "html",
+		Size: number(m.FragmentSize, fragmentSize), Fragments: number(m.Fragments, fragmentCount), NoMatch: number(m.NoMatchSize, 0),
+		ByScore: m.Order == "score", ByWord: m.BoundaryScanner == "word",
+	}
+}
+
+// appendHighlights appends the fragments of a hit.
+func (t *telling) appendHighlights(dst []byte, marks []*marking, h *search.Hit, source []byte) ([]byte, error) {
+	if len(marks) == 0 {
+		return dst, nil
+	}
+	readTexts(t.found.Schema(h).Mapping(), h.ID, source, marks)
+	some := false
+	for _, m := range marks {
+		fragments, err := m.fragments(h, t.found.Index(h))
+		if err != nil {
+			return dst, err
+		}
+		if len(fragments) == 0 {
+			continue
+		}
+		if some {
+			dst = append(dst, ',')
+		} else {
+			dst = append(dst, `,"highlight":{`...)
+		}
+		some = true
+		dst = append(appendString(dst, m.name), ":["...)
+		for i, text := range fragments {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendString(dst, text)
+		}
+		dst = append(dst, ']')
+	}
+	if some {
+		dst = append(dst, '}')
+	}
+	return dst, nil
+}
+
+// fragments are those of the current hit.
+func (m *marking) fragments(h *search.Hit, index string) ([]string, error) {
+	if len(m.values) == 0 || len(m.wanted) == 0 && m.style.NoMatch == 0 {
+		return nil, nil
+	}
+	var a analysis.Analyzer
+	if m.field.Kind() == fields.Text {
+		a = m.field.Analyzer()
+	}
+	text := highlight.Read(m.values, a, m.gap, m.limit)
+	if m.limit == highlight.NoLimit && text.Length() > maxAnalyzed && !m.hasOffsets() {
+		return nil, exception.New(exception.IllegalArgument, "The length of [%s] field of [%d] doc of [%s] index has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
+			"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
+			"For large texts, indexing with offsets or term vectors is recommended!", m.field.Path(), h.Doc, index, maxAnalyzed)
+	}
+	return highlight.Unified(text, m.wanted, m.style), nil
+}
+
+// hasOffsets reports whether the mapping asks to keep the places of words.
+func (m *marking) hasOffsets() bool {
+	return m.def.Text("index_options") == "offsets" || strings.Contains(m.def.Text("term_vector"), "offsets")
+}
+
+// fieldTexts gives marks the texts of their fields.
+type fieldTexts struct{ by map[*mapping.Field][]*marking }
+
+// readable limits take apart whatever was accepted before.
+var readable = func() mapping.Limits {
+	l := mapping.Unlimited(mapping.DefaultLimits)
+	l.NestedObjects, l.Coerce, l.IgnoreMalformed = math.MaxInt, true, true
+	return l
+}()
+
+// readTexts takes a source apart. One that cannot be read has no texts.
+func readTexts(m *mapping.Mapping, id string, source []byte, marks []*marking) {
+	t := fieldTexts{by: map[*mapping.Field][]*marking{}}
+	for _, one := range marks {
+		one.values = one.values[:0]
+		t.by[one.def] = append(t.by[one.def], one)
+	}
+	if _, err := m.Document(source, id, readable, &t); err != nil {
+		for _, one := range marks {
+			one.values = nil
+		}
+	}
+}
+
+// Value is for mapping.Document.
+func (t *fieldTexts) Value(f *mapping.Field, v mapping.Value) {
+	for _, m := range t.by[f] {
+		if v.Kind != mapping.Text {
+			continue
+		}
+		text := string(v.Bytes)
+		if m.field.Kind() == fields.Keyword {
+			if above := m.def.Count("ignore_above"); above > 0 && longer(text, above) {
+				continue
+			}
+			if name := cmp.Or(m.def.Text("normalizer"), "default"); name != "default" {
+				for _, token := range m.field.Analyzer().Analyze(nil, v.Bytes) {
+					text = string(token.Term)
+				}
+			}
+		}
+		m.values = append(m.values, text)
+	}
+}
+
+// Begin is for mapping.Document: objects are not told apart.
+func (t *fieldTexts) Begin(*mapping.Field) {}
+
+// End is for mapping.Document.
+func (t *fieldTexts) End(*mapping.Field) {}
+
+// longer compares a text's length as the server counts it.
+func longer(text string, than int64) bool {
+	return int64(len(text)) > than && int64(len(utf16.Encode([]rune(text)))) > than
+}

@@ -1,0 +1,141 @@
+package gateway
+
+import (
+	"errors"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
+)
+
+// telling is what is told of hits, worked out for each index once.
+type telling struct {
+	*searching
+	fetch *query.Fetch
+	shown bool           // the source
+	bare  bool           // neither id nor metadata
+	asked bool           // stored fields that there are: then _ignored is told in any case
+	by    map[int]*about // of an index, as hits count them
+}
+
+// telling is that of a fetch.
+func (x *searching) telling(fetch *query.Fetch) *telling {
+	if t := x.tellings[fetch]; t != nil {
+		return t
+	}
+	t := &telling{searching: x, fetch: fetch, by: map[int]*about{}}
+	hidden := fetch.StoredFields != nil && !fetch.SourceSet
+	for _, name := range fetch.StoredFields {
+		t.bare = t.bare || name == "_none_"
+		hidden = hidden && name != "_source"
+	}
+	t.shown = !fetch.Source.None && !hidden
+	x.tellings[fetch] = t
+	return t
+}
+
+// failed is what the server finds out only when it looks at a hit.
+func (t *telling) failed(h *search.Hit, err error) error {
+	var e *exception.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &control.PhaseError{Index: t.found.Index(h), Cause: e}
+}
+
+// about is what is told of the hits of one index.
+type about struct {
+	show  *query.Show // doc values and fields
+	marks []*marking  // by the server's order of their names
+}
+
+// about works out what is told of the hits of an index.
+func (t *telling) about(h *search.Hit) (*about, error) {
+	if a := t.by[h.Index]; a != nil {
+		return a, nil
+	}
+	if t.fetch.Explain {
+		return nil, notYet("[explain]")
+	}
+	if t.bare && t.fetch.SourceSet && t.shown {
+		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
+	}
+	a := &about{}
+	err := t.stored(h)
+	if err == nil {
+		a.show, err = query.NewShow(t.found.Schema(h), t.fetch)
+	}
+	if err == nil && t.fetch.Highlight != nil {
+		a.marks, err = t.markings(h, t.fetch.Highlight)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.by[h.Index] = a
+	return a, nil
+}
+
+// stored checks the names of stored fields: none are kept beside the source. Names that
+// no field has mean nothing.
+func (t *telling) stored(h *search.Hit) error {
+	schema := t.found.Schema(h)
+	for _, name := range t.fetch.StoredFields {
+		if name == "_none_" || name == "_source" {
+			t.asked = t.asked || name == "_source"
+			continue
+		}
+		if f, ok := schema.Mapping().Field(name); ok && f.IsObject() {
+			return exception.New(exception.IllegalArgument, "field [%s] isn't a leaf field", name)
+		}
+		if _, ok := schema.Field(name); ok {
+			t.asked = true
+		}
+		for _, f := range schema.Matching(name) {
+			t.asked = true
+			if def, ok := schema.Mapping().Field(f.Path()); ok && def.On("store") {
+				return notYet("[stored_fields] of [" + f.Path() + "]: ask for it in [fields]; it")
+			}
+		}
+	}
+	return nil
+}
+
+func (a *about) needsSource() bool { return a.show.NeedsSource() || len(a.marks) > 0 }
+
+// append appends fields and highlights.
+func (a *about) append(dst []byte, t *telling, h *search.Hit, source []byte) ([]byte, error) {
+	before := len(dst)
+	dst, some := a.show.Append(append(dst, `,"fields":`...), query.Row{
+		View: t.found.View(h), Doc: h.Doc, Index: t.found.Index(h), ID: h.ID, Source: source,
+	})
+	if !some {
+		dst = dst[:before]
+	}
+	return t.appendHighlights(dst, a.marks, h, source)
+}
+
+// appendMetadata appends routing, and the fields of which a value was passed over. As the
+// server does, it does not look for these when it has found all that was asked for.
+func (t *telling) appendMetadata(dst []byte, h *search.Hit, routing string) []byte {
+	if routing != "" {
+		dst = appendString(append(dst, `,"_routing":`...), routing)
+	}
+	ignored := t.found.View(h).Field("_ignored")
+	if ignored == nil || ignored.Ordinals() == nil || routing != "" && !t.asked {
+		return dst
+	}
+	ords := ignored.Ordinals().All(nil, h.Doc)
+	for i, ord := range ords {
+		if i == 0 {
+			dst = append(dst, `,"_ignored":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, string(ignored.Term(nil, ord)))
+	}
+	if len(ords) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst
+}
