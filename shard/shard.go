@@ -199,6 +199,11 @@ type Shard interface {
 	// AwaitRefresh waits until a reader of at least seqNo is published by somebody.
 	AwaitRefresh(ctx context.Context, seqNo int64) error
 
+	// Mend reads all segments, makes those again that are damaged, and publishes a reader
+	// of everything written before the call. It is for who met a *segment.Damaged in a view;
+	// readers that are open stay as they are.
+	Mend(ctx context.Context) error
+
 	// Changes yields the synced changes after a position, oldest first, at most
 	// limit. *Expired when they have been pruned, *Stale for another incarnation.
 	Changes(ctx context.Context, after Position, limit int) iter.Seq2[Change, error]

@@ -3,6 +3,8 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -23,6 +25,15 @@ func TestCrashAtEveryFileOperation(t *testing.T) {
 	if testing.Short() {
 		every = 17
 	}
+	n := crashes(t, shard.Settings{}, func(n int, _ string) bool { return n%every == 0 }, play)
+	if n < 500 {
+		t.Errorf("only %d operations were seen", n)
+	}
+}
+
+// crashes pulls the plug before those operations of a script that are chosen by their
+// number and file, and counts all.
+func crashes(t *testing.T, settings shard.Settings, chosen func(n int, path string) bool, play func(*testing.T, vfs.FS, *history, shard.Settings)) (n int) {
 	mem, h := vfs.NewCrashableMem(), &history{acked: -1, pruned: -1}
 	crashes := make(chan crash, 8)
 	var checkers sync.WaitGroup
@@ -36,18 +47,17 @@ func TestCrashAtEveryFileOperation(t *testing.T) {
 		})
 	}
 	var mu sync.Mutex
-	n := 0
 	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
 			return nil
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if n++; n%every != 0 {
+		if n++; !chosen(n, op.Path) {
 			return nil
 		}
 		for _, kept := range []int{0, 50, 100} {
-			c := crash{number: n, op: op.Path, kept: kept}
+			c := crash{number: n, op: op.Path, kept: kept, settings: settings}
 			c.ops, c.acked, _ = h.snapshot()
 			c.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(uint64(n), uint64(kept)))})
 			c.issued, _, c.pruned = h.snapshot()
@@ -55,20 +65,18 @@ func TestCrashAtEveryFileOperation(t *testing.T) {
 		}
 		return nil
 	}))
-	play(t, fs, h)
+	play(t, fs, h, settings)
 	close(crashes)
 	checkers.Wait()
 	t.Logf("%d operations", n)
-	if n < 500 {
-		t.Errorf("only %d operations were seen", n)
-	}
+	return n
 }
 
 // play writes, deletes, refreshes and prunes for a while, closing in between.
-func play(t *testing.T, fs vfs.FS, h *history) {
+func play(t *testing.T, fs vfs.FS, h *history, settings shard.Settings) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3 {
-		e, s, err := opened(small(fs))
+		e, s, err := openedWith(small(fs), settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,6 +176,7 @@ type crash struct {
 	number        int
 	op            string
 	kept          int
+	settings      shard.Settings
 	fs            *vfs.MemFS
 	ops, issued   []shard.Op
 	acked, pruned int64
@@ -175,7 +184,9 @@ type crash struct {
 
 func (c *crash) check() error {
 	for range 2 { // the second time after an orderly end
-		e, s, err := opened(small(c.fs))
+		o, heard := small(c.fs), &listener{}
+		o.Logger = slog.New(heard)
+		e, s, err := openedWith(o, c.settings)
 		if fault.Is(err, fault.Unavailable) && c.acked < 0 {
 			return nil
 		}
@@ -185,6 +196,9 @@ func (c *crash) check() error {
 		err = check(s, c.issued, c.acked, c.pruned)
 		if err = errors.Join(err, s.Close(), e.Close()); err != nil {
 			return err
+		}
+		if said := heard.of("damaged segment"); len(said) > 0 {
+			return fmt.Errorf("a crash damages nothing that counts: %v", said)
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ func newEdit(base *stack) *edit {
 	return ed
 }
 
-// hide takes a document away that is shown as of a sequence number, if it is.
+// hide takes a document away that is shown as of a sequence number, if it is. Entries may
+// hold it that hide it already, because it was outside of the range for a while.
 func (ed *edit) hide(ref shard.Ref, seqNo int64) {
 	for i := len(ed.entries) - 1; i >= 0; i-- {
 		if e := &ed.entries[i]; seqNo >= e.first && seqNo <= e.last && e.hide(ref, seqNo) {
@@ -41,21 +42,20 @@ func (ed *edit) hide(ref shard.Ref, seqNo int64) {
 	}
 }
 
-func (e *edited) hide(ref shard.Ref, seqNo int64) (found bool) {
+func (e *edited) hide(ref shard.Ref, seqNo int64) (shown bool) {
 	e.guarded(func() {
-		var doc segment.Doc
-		if doc, found = e.find(ref, seqNo); !found {
+		doc, found := e.find(ref, seqNo)
+		if !found || e.hidden != nil && e.hidden.Has(doc) {
 			return
 		}
+		shown = true
 		e.copy()
 		for child := e.FirstChild(doc); child <= doc; child++ {
-			if !e.hidden.Has(child) {
-				e.hidden.Set(child)
-				e.shown--
-			}
+			e.hidden.Set(child)
+			e.shown--
 		}
 	})
-	return found
+	return shown
 }
 
 // copy makes hidden the edit's own.

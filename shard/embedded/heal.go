@@ -5,6 +5,20 @@ import (
 	"slices"
 )
 
+// Mend takes as long as reading all segments does.
+func (s *local) Mend(ctx context.Context) error {
+	done, err := s.begin(0)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if s.segments == nil {
+		_, err = s.Refresh(ctx)
+		return err
+	}
+	return s.failure(s.segments.mend(ctx))
+}
+
 // mend reads all segments, takes away those that are damaged, and publishes a stack in
 // which their documents are found again.
 func (x *segments) mend(ctx context.Context) error {

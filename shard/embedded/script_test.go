@@ -49,11 +49,17 @@ var first = shard.ID{Index: 7}
 
 // opened opens a folder and its shard.
 func opened(o embedded.Options) (*embedded.Engine, shard.Shard, error) {
+	return openedWith(o, shard.Settings{})
+}
+
+// openedWith opens it with an indexer.
+func openedWith(o embedded.Options, settings shard.Settings) (*embedded.Engine, shard.Shard, error) {
+	settings.MinimumAge = time.Nanosecond
 	e, err := embedded.Open(context.Background(), "data", o)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := e.Open(context.Background(), first, whole(), shard.Settings{MinimumAge: time.Nanosecond})
+	s, err := e.Open(context.Background(), first, whole(), settings)
 	if err != nil {
 		e.Close()
 		return nil, nil, err
@@ -122,6 +128,9 @@ func check(s shard.Shard, ops []shard.Op, acked, mayPrune int64) error {
 	if err := checkRows(s, want, stats); err != nil {
 		return err
 	}
+	if err := checkViews(s); err != nil {
+		return err
+	}
 	next := stats.Pruned + 1
 	for c, err := range s.Changes(context.Background(), shard.Position{Incarnation: 1, SeqNo: stats.Pruned}, len(ops)) {
 		if err != nil {
@@ -136,6 +145,19 @@ func check(s shard.Shard, ops []shard.Op, acked, mayPrune int64) error {
 		return fmt.Errorf("the changes end before %d, not %d", next, last+1)
 	}
 	return nil
+}
+
+// checkViews compares what can be found with what is there, if the shard is indexed.
+func checkViews(s shard.Shard) error {
+	r, err := s.Acquire(context.Background(), 1)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Views() == nil {
+		return nil
+	}
+	return shardtest.Agree(context.Background(), r)
 }
 
 func checkRows(s shard.Shard, want map[string]shard.Row, stats shard.Stats) error {

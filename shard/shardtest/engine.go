@@ -184,6 +184,7 @@ func closedShard(t *testing.T, c Case) {
 	_, err = s.Refresh(k.ctx)
 	k.over(err)
 	k.over(s.AwaitRefresh(k.ctx, 5))
+	k.over(s.Mend(k.ctx))
 	k.over(s.Hold(k.ctx, "holder", shard.Position{Incarnation: 1, SeqNo: -1}))
 	k.over(s.Release(k.ctx, "holder"))
 	k.over(s.Prune(k.ctx, later(0)))

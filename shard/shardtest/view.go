@@ -26,6 +26,7 @@ var views = []test{
 	{"a range that shrinks hides what is outside, and not from open readers", viewsOfNarrowed},
 	{"a range that grows again shows what is there now", viewsOfWidened},
 	{"a range that moves shows what it then covers", viewsOfMoved},
+	{"mending what is whole shows what is written", viewsMended},
 	{"views agree with scans under random requests", viewPrograms},
 	{"readers under writes, refreshes and pruning stay as they are", viewsTogether},
 }
@@ -281,6 +282,21 @@ func viewsOfMoved(t *testing.T, c Case) {
 		k.reopen()
 		k.agree(k.owned(40))
 	}
+}
+
+func viewsMended(t *testing.T, c Case) {
+	k := beginIndexed(t, c)
+	k.must(k.shard.Mend(k.ctx))
+	k.some(0, 10)
+	k.must(k.shard.Mend(k.ctx))
+	k.agree(10)
+	k.reopen()
+	k.write(deleted("1"))
+	k.must(k.shard.Mend(k.ctx))
+	k.agree(9)
+	k.close()
+	k.shard = k.open()
+	k.agree(9)
 }
 
 // viewsTogether checks readers while others write, refresh, prune and reload.
