@@ -75,6 +75,10 @@ bench: ## the README's table: this reader beside Lucene's own, in one run
 bench-store: ## the README's table of the store: beside OpenSearch, in one run
 	go run ./bench/store
 
+.PHONY: bench-search
+bench-search: ## the README's tables of searching: beside OpenSearch, in one run
+	go run ./bench/search
+
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers
 	go run ./cmd/fixtures

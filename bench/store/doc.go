@@ -5,10 +5,10 @@
 //	go run ./bench/store -documents 20000 -seconds 2   # a quick try
 //	go run ./bench/store -curve 10000,1000000          # this store alone, by size
 //
-// Terms: a peer is one of the two servers; a phase is one thing that is measured
-// in both, in rounds that take turns. Documents have 1 KB and 13 fields, from a
-// seed. Acknowledged means that the answer to a bulk request of 1,000 documents
-// has come; both servers sync each request before that.
+// Terms: a peer is one of the two servers (bench/peers); a phase is one thing that is
+// measured in both, in rounds that take turns. Documents are those of bench/corpus.
+// Acknowledged means that the answer to a bulk request of 1,000 documents has come;
+// both servers sync each request before that.
 //
 //	load ──▶ acknowledged/s ──▶ gets: p50, p99, CPU ──▶ killed, started again: first answer ──▶ idle: memory
 //
@@ -20,9 +20,6 @@
 //     source that was sent. Something else ends the run.
 //  3. CPU time and memory are the kernel's account of the server's process. Memory
 //     is its anonymous part and its resident whole, after the servers were idle.
-//  4. The client writes prepared requests on kept connections and reads no more of an
-//     answer than it checks, so that little of the time is its own.
 //
-// Absent on purpose: searches, which come later, and any tuning of either peer
-// but the heap of Java, which is 1 GB.
+// Absent on purpose: searches, which bench/search measures.
 package main

@@ -5,14 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
 )
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
@@ -31,14 +31,14 @@ type bench struct {
 	documents int
 	rounds    int
 	long      time.Duration
-	peers     []*peer
-	results   map[*peer]*result
+	peers     []*peers.Peer
+	results   map[*peers.Peer]*result
 }
 
 // result is what was measured of one peer; each slice has a value a round.
 type result struct {
 	ack1, ack4 []float64
-	get1, get8 []got
+	get1, get8 []peers.Taken
 	first      []time.Duration
 	resident   int64
 	anonymous  int64
@@ -60,18 +60,16 @@ func run(ctx context.Context) error {
 		return err
 	}
 	binary := filepath.Join(dir, "reshelve")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/reshelve/reshelve/cmd/reshelve")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
+	if err := peers.Build(ctx, binary); err != nil {
+		return err
 	}
 	long := time.Duration(*seconds) * time.Second
 	if *curve != "" {
 		return printCurve(ctx, binary, dir, *curve, *rounds, long)
 	}
-	b := &bench{documents: *documents, rounds: *rounds, long: long, results: map[*peer]*result{}}
-	for _, p := range []*peer{reshelve(binary, filepath.Join(dir, "ours")), openSearch("2.19.0", filepath.Join(dir, "theirs"))} {
-		if err := os.MkdirAll(p.dir, 0o755); err != nil {
+	b := &bench{documents: *documents, rounds: *rounds, long: long, results: map[*peers.Peer]*result{}}
+	for _, p := range []*peers.Peer{peers.Reshelve(binary, filepath.Join(dir, "ours")), peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs"))} {
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return err
 		}
 		b.peers, b.results[p] = append(b.peers, p), &result{}
@@ -87,15 +85,15 @@ func run(ctx context.Context) error {
 // killed; only one is asked at a time.
 func (b *bench) measure(ctx context.Context) error {
 	for _, p := range b.peers {
-		if _, err := p.start(ctx, "/"); err != nil {
+		if _, err := p.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
 			return err
 		}
-		defer func() { p.stop() }()
-		if err := create(p); err != nil {
+		defer func() { p.Stop() }()
+		if err := p.Create(peers.Index); err != nil {
 			return err
 		}
 	}
-	phases := []func(context.Context, *peer, *result, int) error{b.loadPhase, b.getPhase, b.startPhase}
+	phases := []func(context.Context, *peers.Peer, *result, int) error{b.loadPhase, b.getPhase, b.startPhase}
 	for number, phase := range phases {
 		for round := range b.rounds {
 			if number == 0 && round > 0 {
@@ -110,12 +108,12 @@ func (b *bench) measure(ctx context.Context) error {
 		}
 	}
 	for _, p := range b.peers {
-		if err := settle(ctx, p, time.Minute); err != nil {
+		if err := p.Settle(ctx, time.Minute); err != nil {
 			return err
 		}
 		r := b.results[p]
 		var err error
-		if r.resident, r.anonymous, err = p.memory(); err != nil {
+		if r.resident, r.anonymous, err = p.Memory(); err != nil {
 			return err
 		}
 	}
@@ -123,45 +121,45 @@ func (b *bench) measure(ctx context.Context) error {
 }
 
 // loadPhase loads everything in eight slices, by one and by four clients in turn.
-func (b *bench) loadPhase(ctx context.Context, p *peer, r *result, _ int) error {
+func (b *bench) loadPhase(ctx context.Context, p *peers.Peer, r *result, _ int) error {
 	const slices = 8
 	for i := range slices {
 		clients, into := 1, &r.ack1
 		if i%2 == 1 {
 			clients, into = 4, &r.ack4
 		}
-		rate, err := load(p, b.documents*i/slices, b.documents*(i+1)/slices, clients)
+		rate, err := p.Load(peers.Index, b.documents*i/slices, b.documents*(i+1)/slices, clients)
 		if err != nil {
 			return err
 		}
 		*into = append(*into, rate)
-		progress("%s: %d clients, %.0f documents/s", p.name, clients, rate)
+		progress("%s: %d clients, %.0f documents/s", p.Name, clients, rate)
 	}
-	if err := settle(ctx, p, time.Minute); err != nil {
+	if err := p.Settle(ctx, time.Minute); err != nil {
 		return err
 	}
-	_, anonymous, err := p.memory()
+	_, anonymous, err := p.Memory()
 	r.loaded = anonymous
 	return err
 }
 
-func (b *bench) getPhase(ctx context.Context, p *peer, r *result, _ int) error {
-	for clients, into := range map[int]*[]got{1: &r.get1, 8: &r.get8} {
+func (b *bench) getPhase(ctx context.Context, p *peers.Peer, r *result, _ int) error {
+	for clients, into := range map[int]*[]peers.Taken{1: &r.get1, 8: &r.get8} {
 		g, err := get(p, b.documents, clients, b.long)
 		if err != nil {
 			return err
 		}
 		*into = append(*into, g)
-		progress("%s: %d clients, get p50 %v, p99 %v, %.0f/s, CPU %v", p.name, clients, g.p50, g.p99, g.perSecond, g.cpu)
+		progress("%s: %d clients, get p50 %v, p99 %v, %.0f/s, CPU %v", p.Name, clients, g.P50, g.P99, g.PerSecond, g.CPU)
 	}
-	return settle(ctx, p, 20*time.Second)
+	return p.Settle(ctx, 20*time.Second)
 }
 
-func (b *bench) startPhase(ctx context.Context, p *peer, r *result, _ int) error {
-	p.kill()
-	took, err := p.start(ctx, "/"+index+"/_doc/"+strconv.Itoa(b.documents-1))
+func (b *bench) startPhase(ctx context.Context, p *peers.Peer, r *result, _ int) error {
+	p.Kill()
+	took, err := p.Start(ctx, peers.Request("GET", "/"+peers.Index+"/_doc/"+strconv.Itoa(b.documents-1), "", nil), nil)
 	r.first = append(r.first, took)
-	progress("%s: killed, first answer after %v", p.name, took)
+	progress("%s: killed, first answer after %v", p.Name, took)
 	return err
 }
 
@@ -174,38 +172,20 @@ func printCurve(ctx context.Context, binary, dir, sizes string, rounds int, long
 		if err != nil {
 			return err
 		}
-		p := reshelve(binary, filepath.Join(dir, text))
-		b := &bench{documents: n, rounds: rounds, long: long, peers: []*peer{p}, results: map[*peer]*result{p: {}}}
-		if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		p := peers.Reshelve(binary, filepath.Join(dir, text))
+		b := &bench{documents: n, rounds: rounds, long: long, peers: []*peers.Peer{p}, results: map[*peers.Peer]*result{p: {}}}
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return err
 		}
 		if err := b.measure(ctx); err != nil {
 			return err
 		}
 		r := b.results[p]
-		fmt.Printf("| %d | %.0f | %v | %v | %v | %.1f MiB | %.2f GB |\n", n, median(r.ack4), p50(r.get8), p99(r.get8),
-			median(r.first).Round(time.Millisecond), mib(r.anonymous), float64(diskUsage(p.dir))/1e9)
-		if err := os.RemoveAll(p.dir); err != nil {
+		fmt.Printf("| %d | %.0f | %v | %v | %v | %.1f MiB | %.2f GB |\n", n, peers.Median(r.ack4), peers.P50(r.get8), peers.P99(r.get8),
+			peers.Median(r.first).Round(time.Millisecond), peers.MiB(r.anonymous), float64(p.Disk())/1e9)
+		if err := os.RemoveAll(p.Dir); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func diskUsage(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
-}
-
-func median[T float64 | time.Duration](values []T) T {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }

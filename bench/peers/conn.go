@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"bufio"
@@ -11,23 +11,24 @@ import (
 	"strings"
 )
 
-// conn is one kept connection to a peer.
-type conn struct {
+// Conn is one kept connection to a peer. It is used by one goroutine at a time.
+type Conn struct {
 	net.Conn
 	in   *bufio.Reader
 	body []byte
 }
 
-func dial(url string) (*conn, error) {
+// Dial connects to a peer.
+func Dial(url string) (*Conn, error) {
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, in: bufio.NewReaderSize(c, 64<<10)}, nil
+	return &Conn{Conn: c, in: bufio.NewReaderSize(c, 64<<10)}, nil
 }
 
-// request is a whole request, ready to be written.
-func request(method, path, contentType string, body []byte) []byte {
+// Request is a whole request, ready to be written.
+func Request(method, path, contentType string, body []byte) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n", method, path, len(body))
 	if contentType != "" {
 		head += "Content-Type: " + contentType + "\r\n"
@@ -35,8 +36,8 @@ func request(method, path, contentType string, body []byte) []byte {
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// do writes a request and reads the answer, which is valid until the next call.
-func (c *conn) do(request []byte) (status int, body []byte, err error) {
+// Do writes a request and reads the answer, which is valid until the next call.
+func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 	if _, err := c.Write(request); err != nil {
 		return 0, nil, err
 	}
@@ -75,9 +76,9 @@ func (c *conn) do(request []byte) (status int, body []byte, err error) {
 	return status, c.body, err
 }
 
-// must is do for requests that have to succeed.
-func (c *conn) must(method, path, body string) error {
-	status, answer, err := c.do(request(method, path, "application/json", []byte(body)))
+// Must is Do for requests that have to succeed, in JSON.
+func (c *Conn) Must(method, path, body string) error {
+	status, answer, err := c.Do(Request(method, path, "application/json", []byte(body)))
 	if err == nil && status >= 300 {
 		err = fmt.Errorf("%s %s: %d %s", method, path, status, answer)
 	}

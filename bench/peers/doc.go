@@ -1,0 +1,16 @@
+// Package peers runs the servers that benchmarks compare, this store and OpenSearch,
+// and is their client.
+//
+//	Build ──▶ Reshelve ─┐              ┌─▶ CPU, Memory, Disk: what the kernel accounts
+//	       OpenSearch ──┴─▶ *Peer ──▶ ─┼─▶ Concurrently ──▶ Conn: prepared requests on kept connections
+//	                                   └─▶ Create, Load ──▶ the documents of bench/corpus
+//
+// Invariants:
+//
+//  1. Both peers get the same requests from the same client, which reads no more of an
+//     answer than it has to, so that little of the time is its own.
+//  2. CPU time and memory are the kernel's account of the server's process.
+//  3. An answer to a bulk request that does not say "errors":false ends the run.
+//
+// Absent on purpose: any tuning of either peer but the heap of Java, which is 1 GB.
+package peers

@@ -1,0 +1,115 @@
+package peers
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/reshelve/reshelve/servers"
+)
+
+// Peer is a server under test. Its methods are called by one goroutine at a time.
+type Peer struct {
+	Name string
+	Dir  string // holds all that it writes
+	URL  string // while it runs
+
+	run  func(ctx context.Context) (url string, pid int, stop func(), err error)
+	pid  int
+	stop func()
+}
+
+// Start starts the peer, and returns how long it took until the request had an
+// answer that is good: with status 200, and accepted unless accept is nil.
+func (p *Peer) Start(ctx context.Context, request []byte, accept func(answer []byte) bool) (time.Duration, error) {
+	began := time.Now()
+	var err error
+	if p.URL, p.pid, p.stop, err = p.run(ctx); err != nil {
+		return 0, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	for {
+		if c, err := Dial(p.URL); err == nil {
+			status, answer, err := c.Do(request)
+			_ = c.Close()
+			if err == nil && status == 200 && (accept == nil || accept(answer)) {
+				return time.Since(began), nil
+			}
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Stop lets the peer end by itself, as an operator would.
+func (p *Peer) Stop() { p.stop() }
+
+// Kill ends the peer as a power cut would end its process.
+func (p *Peer) Kill() {
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	p.stop()
+}
+
+// Build compiles this store, from the module of the working directory.
+func Build(ctx context.Context, binary string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/reshelve/reshelve/cmd/reshelve")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Reshelve is this store, served with more flags.
+func Reshelve(binary, dir string, flags ...string) *Peer {
+	p := &Peer{Name: "reshelve", Dir: dir}
+	p.run = func(ctx context.Context) (string, int, func(), error) {
+		args := append([]string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0"}, flags...)
+		cmd := exec.CommandContext(ctx, binary, args...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		told, err := cmd.StderrPipe()
+		if err != nil {
+			return "", 0, nil, err
+		}
+		if err := cmd.Start(); err != nil {
+			return "", 0, nil, err
+		}
+		lines := bufio.NewReader(told)
+		line, err := lines.ReadString('\n')
+		_, rest, found := strings.Cut(line, " on http://")
+		if err != nil || !found {
+			_ = cmd.Process.Kill()
+			return "", 0, nil, fmt.Errorf("it says %q: %w", line, cmp.Or(err, errors.New("there is no address in it")))
+		}
+		go func() { _, _ = lines.WriteTo(os.Stderr) }()
+		address, _, _ := strings.Cut(rest, ": ")
+		stop := func() {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			_ = cmd.Wait()
+		}
+		return "http://" + address, cmd.Process.Pid, stop, nil
+	}
+	return p
+}
+
+// OpenSearch is the server that we are compared with.
+func OpenSearch(version, dir string) *Peer {
+	p := &Peer{Name: "OpenSearch " + version, Dir: dir}
+	p.run = func(ctx context.Context) (string, int, func(), error) {
+		s, err := servers.Start(ctx, servers.OpenSearch(version), servers.Options{Dir: dir, Heap: "1g"})
+		if err != nil {
+			return "", 0, nil, err
+		}
+		return s.URL, s.PID(), func() { _ = s.Stop() }, nil
+	}
+	return p
+}

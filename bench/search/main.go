@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
+)
+
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		progress("bench: %v", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run.
+type bench struct {
+	documents   int
+	warm        int
+	rounds      int
+	long        time.Duration
+	kinds       []kind
+	first       []byte // the search after a start
+	peers       []*peers.Peer
+	results     map[*peers.Peer]*result
+	differences []string
+}
+
+func run(ctx context.Context) error {
+	var b bench
+	flag.IntVar(&b.documents, "documents", 200_000, "documents in each server")
+	flag.IntVar(&b.warm, "warm", 50_000, "documents loaded before, into another index, for Java to warm up")
+	flag.IntVar(&b.rounds, "rounds", 3, "rounds of searches and starts; medians are printed")
+	flag.DurationVar(&b.long, "each", 3*time.Second, "how long each kind of search is measured, a round")
+	some := flag.String("kinds", "", "parts of the names of the kinds to measure; all")
+	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
+	binary := flag.String("binary", "", "a reshelve that was built before")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "reshelve-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // OpenSearch runs as another user
+		return err
+	}
+	if *binary == "" {
+		*binary = filepath.Join(dir, "reshelve")
+		if err := peers.Build(ctx, *binary); err != nil {
+			return err
+		}
+	}
+	b.kinds = kinds(peers.Index, strings.Split(*some, ","))
+	b.first = kinds(peers.Index, []string{"match"})[0].requests[0]
+	if *curve != "" {
+		return b.curve(ctx, *binary, dir, *curve)
+	}
+	b.add(peers.Reshelve(*binary, filepath.Join(dir, "ours")))
+	b.add(peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs")))
+	if err := b.run(ctx); err != nil {
+		return err
+	}
+	fmt.Print(b.report())
+	return nil
+}
+
+func (b *bench) add(p *peers.Peer) {
+	if b.results == nil {
+		b.results = map[*peers.Peer]*result{}
+	}
+	b.peers, b.results[p] = append(b.peers, p), &result{searches: map[string][]peers.Taken{}}
+}
+
+// run runs all phases. Both peers are up all the time but when they are ended; only
+// one is asked at a time.
+func (b *bench) run(ctx context.Context) (err error) {
+	for _, p := range b.peers {
+		if err := b.prepare(ctx, p); err != nil {
+			return err
+		}
+		defer p.Stop()
+	}
+	for _, p := range b.peers {
+		if err := b.load(ctx, p, b.results[p]); err != nil {
+			return err
+		}
+	}
+	if len(b.peers) == 2 {
+		if b.differences, err = b.compare(); err != nil {
+			return err
+		}
+	}
+	if err := b.searches(); err != nil {
+		return err
+	}
+	for _, p := range b.peers {
+		if err := b.end(ctx, p, b.results[p]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare starts a peer and makes it warm.
+func (b *bench) prepare(ctx context.Context, p *peers.Peer) error {
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		return err
+	}
+	if _, err := p.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
+		return err
+	}
+	const warm = "warm"
+	if err := p.Create(warm); err != nil {
+		return err
+	}
+	if _, err := p.Load(warm, 0, b.warm, 4); err != nil {
+		return err
+	}
+	if err := order(p, "DELETE", "/"+warm); err != nil {
+		return err
+	}
+	if err := p.Create(peers.Index); err != nil {
+		return err
+	}
+	return p.Settle(ctx, time.Minute)
+}
+
+// searches measures all kinds, after a round that is not counted.
+func (b *bench) searches() error {
+	for round := -1; round < b.rounds; round++ {
+		for _, k := range b.kinds {
+			for i := range b.peers {
+				p := b.peers[(i+round+1)%len(b.peers)]
+				t, err := measure(p, k, b.long)
+				if err != nil {
+					return err
+				}
+				progress("%s: %s: p50 %v, p99 %v, CPU %v", p.Name, k.name, t.P50, t.P99, t.CPU)
+				if into := b.results[p].searches; round >= 0 {
+					into[k.name] = append(into[k.name], t)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// end measures what a peer needs when it has merged all, how it starts, and what it
+// holds then.
+func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) error {
+	if err := order(p, "POST", "/"+peers.Index+"/_forcemerge?max_num_segments=1"); err != nil {
+		return err
+	}
+	if err := p.Settle(ctx, time.Minute); err != nil {
+		return err
+	}
+	r.disk = p.Disk()
+	for range b.rounds {
+		stopped, err := b.firstSearch(ctx, p, p.Stop)
+		if err != nil {
+			return err
+		}
+		killed, err := b.firstSearch(ctx, p, p.Kill)
+		if err != nil {
+			return err
+		}
+		r.stopped, r.killed = append(r.stopped, stopped), append(r.killed, killed)
+	}
+	progress("%s: first search %v when stopped, %v when killed", p.Name, r.stopped, r.killed)
+	for _, k := range b.kinds {
+		if _, err := measure(p, k, b.long/3); err != nil {
+			return err
+		}
+	}
+	if err := p.Settle(ctx, time.Minute); err != nil {
+		return err
+	}
+	var err error
+	r.resident, r.after, err = p.Memory()
+	return err
+}
+
+// curve measures this store by size.
+func (b *bench) curve(ctx context.Context, binary, dir, sizes string) error {
+	fmt.Println("| documents | searchable/s | CPU s a 100,000 | match p50 | p99 | bool p50 | p99 | first search | anonymous, idle | on disk |")
+	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for text := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		p := peers.Reshelve(binary, filepath.Join(dir, text), "--memory", "256MiB")
+		one := &bench{documents: n, rounds: b.rounds, long: b.long, first: b.first, kinds: chosen(b.kinds, []string{"match, two words", "bool"})}
+		one.add(p)
+		if err := one.run(ctx); err != nil {
+			return err
+		}
+		r := one.results[p]
+		match, both := r.searches["match, two words"], r.searches["bool: match, term, range"]
+		fmt.Printf("| %d | %.0f | %.2f | %s | %s | %s | %s | %s | %.1f MiB | %.2f GB |\n", n, r.rate, per100k(r.cpu, n),
+			peers.Short(peers.P50(match)), peers.Short(peers.P99(match)), peers.Short(peers.P50(both)), peers.Short(peers.P99(both)), peers.Short(peers.Median(r.killed)), peers.MiB(r.after), float64(r.settled)/1e9)
+		if err := os.RemoveAll(p.Dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
