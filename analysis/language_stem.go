@@ -104,13 +104,14 @@ func russianStem(s *stream, term []byte) []byte {
 	return snowball(russian.Stem)(s, bytes.ReplaceAll(term, []byte("ё"), []byte("е")))
 }
 
-// undoubled is a stemmer that takes only one of two equal letters for one: older versions
-// did so with digits.
+// undoubled is a stemmer that takes one of two equal consonants away: older versions of
+// it did so with digits and letters of other scripts too.
 func undoubled(stem stemmer) stemmer {
 	return func(s *stream, term []byte) []byte {
 		out := stem(s, term)
-		if n := len(out); n > 0 && n < len(term) && bytes.HasPrefix(term, out) && term[n] == out[n-1] && (out[n-1] < 'a' || out[n-1] > 'z') {
-			return term[:n+1]
+		last, size := utf8.DecodeLastRune(out)
+		if next := len(out) + size; next <= len(term) && (last < 'a' || last > 'z') && bytes.HasPrefix(term, out) && bytes.HasSuffix(term[:next], out[len(out)-size:]) {
+			return term[:next]
 		}
 		return out
 	}

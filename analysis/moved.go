@@ -88,10 +88,10 @@ func unitsAt(text []byte) []int32 {
 	return places
 }
 
-// restore turns places in the text after char filters into places in the text before
-// them, which is original.
-func (s *stream) restore(original []byte) {
-	if s.moved == nil || s.moved.inner == nil && len(s.moved.steps) == 0 {
+// restore turns places in the text after char filters into places in the original one.
+func (s *stream) restore() {
+	original := s.original
+	if s.moved == nil || len(s.text) == len(original) && (len(original) == 0 || &s.text[0] == &original[0]) {
 		return
 	}
 	from, to := unitsAt(s.text), unitsAt(original)

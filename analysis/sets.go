@@ -108,6 +108,7 @@ func newFingerprint(p *part) filter {
 
 func (f fingerprint) filter(s *stream) {
 	if len(s.tokens) == 0 {
+		s.next = 1
 		return
 	}
 	terms := make([][]byte, 0, len(s.tokens))

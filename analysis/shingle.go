@@ -47,7 +47,7 @@ func (f *shingles) filter(s *stream) {
 		before := len(s.tokens)
 		if unigrams && !holes[i] {
 			t := window[i]
-			t.Position = s.next
+			t.Position, t.Length = s.next, 1
 			s.tokens = append(s.tokens, t)
 		}
 		for size := f.least; size <= min(f.most, len(window)-i); size++ {
@@ -151,19 +151,25 @@ func (f *commonGrams) filter(s *stream) {
 	}
 }
 
-// pairsOnly removes the tokens that begin a pair, and the last one when it ends a pair.
+// pairsOnly removes the tokens that begin a pair, and the last one when it ends a pair. A
+// pair stands right behind what is before it, whatever holes there were.
 func (f *commonGrams) pairsOnly(s *stream) {
+	tail := s.tail()
 	kept := s.tokens[:0]
+	position, read := -1, -1
 	for i, t := range s.tokens {
+		step := t.Position - read
+		read = t.Position
+		last := i+1 == len(s.tokens)
 		switch {
 		case t.Type == "gram":
-			t.Length = 1
-		case i+1 < len(s.tokens) && s.tokens[i+1].Type == "gram":
-			continue
-		case i+1 == len(s.tokens) && len(kept) > 0 && kept[len(kept)-1].Type == "gram":
+			t.Length, step = 1, 1
+		case !last && s.tokens[i+1].Type == "gram", last && len(kept) > 0 && kept[len(kept)-1].Type == "gram":
 			continue
 		}
+		position += step
+		t.Position = position
 		kept = append(kept, t)
 	}
-	s.tokens = kept
+	s.tokens, s.next = kept, position+1+tail
 }

@@ -8,13 +8,14 @@ import (
 
 // stream is one text on its way through a chain.
 type stream struct {
-	text   []byte  // what the tokenizer sees: after the char filters
-	moved  *moved  // how its places are those of the text before them; nil: they are the same
-	tokens []Token // of this text; the places in them are those of text until the chain ends
-	spare  []Token // room for filters
-	next   int     // the position of a token that came after the last one
-	end    int     // the place where the tokens' text ends
-	arena  []byte  // holds terms that are not parts of text
+	original []byte
+	text     []byte  // what the tokenizer sees: after the char filters
+	moved    *moved  // how its places are those of the text before them; nil: they are the same
+	tokens   []Token // of this text; the places in them are those of text until the chain ends
+	spare    []Token // room for filters
+	next     int     // the position of a token that came after the last one
+	end      int     // the place where the tokens' text ends
+	arena    []byte  // holds terms that are not parts of text
 }
 
 var streams = sync.Pool{New: func() any { return new(stream) }}
@@ -78,7 +79,7 @@ func (c *chain) Analyze(dst []Token, text []byte) []Token {
 func (c *chain) run(dst []Token, text []byte) (tokens []Token, next, end int) {
 	s := c.start(dst, text)
 	c.tokenizer.tokenize(s)
-	s.restore(text)
+	s.restore()
 	for _, f := range c.filters {
 		f.filter(s)
 	}
@@ -90,7 +91,7 @@ func (c *chain) run(dst []Token, text []byte) (tokens []Token, next, end int) {
 // start begins with a text: its char filters have run.
 func (c *chain) start(dst []Token, text []byte) *stream {
 	s := streams.Get().(*stream)
-	s.text, s.tokens = text, dst[len(dst):]
+	s.original, s.text, s.tokens = text, text, dst[len(dst):]
 	for _, f := range c.charFilters {
 		s.moved = &moved{inner: s.moved}
 		s.text = f.rewrite(s.text, s.moved)

@@ -76,7 +76,7 @@ func (f *synonymRules) bind(before *chain) (filter, *exception.Error) {
 // notForSynonyms tells whether words of rules cannot be taken apart with a filter.
 func notForSynonyms(f filter) bool {
 	switch f.(type) {
-	case *shingles, *edgeNGrams, *nGrams, *commonGrams, *wordDelimiter, fingerprint, *cjkBigrams:
+	case *shingles, *edgeNGrams, *nGrams, *commonGrams, *wordDelimiter, oldDelimiter, fingerprint, *cjkBigrams, keywordRepeat:
 		return true
 	}
 	return false
@@ -99,7 +99,7 @@ type synonymReader struct {
 }
 
 func (r *synonymReader) line(line string) {
-	if line == "" || line[0] == '#' {
+	if line == "" || line[0] == '#' || r.failed {
 		return
 	}
 	sides := splitEscaped(line, "=>")
@@ -134,11 +134,9 @@ func (r *synonymReader) line(line string) {
 func (r *synonymReader) side(text string) [][][]byte {
 	var all [][][]byte
 	for _, item := range splitEscaped(text, ",") {
-		if words := r.analyzed(unescape(strings.TrimSpace(item))); words != nil {
-			all = append(all, words)
-		} else if !r.rules.lenient {
-			r.failed = true
-		}
+		words := r.analyzed(unescape(strings.TrimSpace(item)))
+		all = append(all, words)
+		r.failed = r.failed || words == nil && !r.rules.lenient
 	}
 	return all
 }
@@ -155,6 +153,9 @@ func (r *synonymReader) analyzed(text string) [][]byte {
 }
 
 func (r *synonymReader) add(from, to [][]byte, keep bool) {
+	if len(from) == 0 || len(to) == 0 {
+		return
+	}
 	node := r.root
 	for _, word := range from {
 		if node.next == nil {
@@ -358,9 +359,8 @@ func (f *synonyms) filter(s *stream) {
 		read = t.Position
 		if replaced > 0 {
 			if len(now) > 0 {
-				position += step
+				position++ // whatever holes were before it
 			}
-			step = 0
 		} else {
 			position += step
 			t.Position = position
@@ -404,11 +404,7 @@ func (n *synonymNode) plan(ahead [][]Token, matched []Token) [][]Token {
 					t.Length = len(matched)
 				}
 			}
-			if !slices.ContainsFunc(ahead[i], func(o Token) bool {
-				return string(o.Term) == string(word) && o.Length == t.Length && o.Start == t.Start
-			}) {
-				ahead[i] = append(ahead[i], t)
-			}
+			ahead[i] = append(ahead[i], t)
 		}
 	}
 	for len(ahead) < len(matched) {

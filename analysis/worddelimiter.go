@@ -14,7 +14,7 @@ type wordDelimiter struct {
 	joinWords, joinNumbers, joinAll bool // runs of parts are tokens
 	keep                            bool // the term is a token
 	onCase, onDigits, possessive    bool
-	adjust, graph, ignoreKeywords   bool
+	adjust, ignoreKeywords          bool
 	protected                       map[string]bool
 	types                           map[rune]delimiterType
 }
@@ -33,13 +33,10 @@ const (
 
 func newWordDelimiterGraph(p *part) filter {
 	f := readWordDelimiter(p)
-	f.graph = true
 	f.adjust = p.boolean("adjust_offsets", true)
 	f.ignoreKeywords = p.boolean("ignore_keywords", false)
 	return f
 }
-
-func newWordDelimiter(p *part) filter { return readWordDelimiter(p) }
 
 func readWordDelimiter(p *part) *wordDelimiter {
 	f := &wordDelimiter{
@@ -172,6 +169,7 @@ func (f *wordDelimiter) filter(s *stream) {
 	out := s.spare[:0]
 	tail := s.tail()
 	position, read, held := -1, -1, 0 // held: the step of terms that had no tokens
+	least := 0                        // parts do not begin before the part before
 	for i := range s.tokens {
 		t := s.tokens[i]
 		step := t.Position - read + held
@@ -185,10 +183,7 @@ func (f *wordDelimiter) filter(s *stream) {
 		}
 		parts := f.parts(s, t.Term, pieces)
 		if len(parts) == 0 {
-			held = step
-			if f.graph {
-				held = step // a term without parts leaves a hole
-			}
+			held = step // a term without parts leaves a hole
 			continue
 		}
 		base := position + step
@@ -196,12 +191,14 @@ func (f *wordDelimiter) filter(s *stream) {
 			token := t
 			token.Term, token.Position, token.Length = part.term, base+part.from, part.to-part.from
 			f.place(s, &token, &t, part)
+			token.Start, token.End = max(token.Start, least), max(token.End, least)
+			least = token.Start
 			out = append(out, token)
 			position = token.Position
 		}
 	}
 	s.tokens, s.spare = append(s.tokens[:0], out...), out[:0]
-	s.next = position + 1 + tail + held
+	s.next = position + 1 + tail
 }
 
 // apart gives the pieces of a token; untouched: it stays as it is.
@@ -215,10 +212,22 @@ func (f *wordDelimiter) apart(t *Token) (pieces []piece, untouched bool) {
 
 // place sets where a part is in the text, if the token is as long as its text is.
 func (f *wordDelimiter) place(s *stream, token, whole *Token, part placed) {
-	if !f.adjust || len(whole.Term) != whole.End-whole.Start {
+	if !f.adjust || !s.spells(whole) {
 		return
 	}
-	token.Start, token.End = whole.Start+part.start, whole.Start+part.end
+	token.Start, token.End = s.inside(whole, part.start), s.inside(whole, part.end)
+}
+
+// inside is the place in the text that is as far into a token's text as a place of its
+// term is into the term.
+func (s *stream) inside(t *Token, at int) int {
+	return t.Start + len(window(s.original[t.Start:], 0, units(t.Term[:at])))
+}
+
+// spells tells whether a token is as long as its text, so that places in it are places
+// in the text.
+func (s *stream) spells(t *Token) bool {
+	return units(t.Term) == units(s.original[t.Start:t.End])
 }
 
 // join is a run of pieces that becomes one token.
@@ -240,10 +249,9 @@ func (f *wordDelimiter) parts(_ *stream, term []byte, pieces []piece) []placed {
 	position, lastCount := 0, 0
 	add := func(j *join, p piece) {
 		if j.count == 0 {
-			*j = join{typ: p.typ, from: position, start: p.start}
+			j.from = position
 		}
-		j.text, j.end = append(j.text, term[p.start:p.end]...), p.end
-		j.count++
+		j.add(term, p)
 	}
 	flush := func() {
 		if position == run.from {
@@ -253,6 +261,11 @@ func (f *wordDelimiter) parts(_ *stream, term []byte, pieces []piece) []placed {
 			all = append(all, placed{run.from, position, run.start, run.end, run.text})
 		}
 		run = join{}
+	}
+	if len(pieces) == 1 {
+		p := pieces[0] // what is between delimiters alone is a token whatever the options
+		all = append(all, placed{0, 1, p.start, p.end, term[p.start:p.end]})
+		position, pieces = 1, nil
 	}
 	for _, p := range pieces {
 		if run.count > 0 && run.typ&p.typ == 0 {
@@ -287,7 +300,7 @@ func (f *wordDelimiter) parts(_ *stream, term []byte, pieces []piece) []placed {
 		all = slices.Insert(all, 0, placed{0, position, 0, len(term), term})
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
-		return cmp.Or(a.from-b.from, b.to-a.to, b.end-a.end)
+		return cmp.Or(a.from-b.from, b.to-a.to, a.start-b.start, b.end-a.end)
 	})
 	return all
 }
