@@ -86,6 +86,10 @@ func (c *compiler) node(q Query, boost float32) (plan, error) {
 		return c.queryString(q, boost)
 	case *SimpleQueryString:
 		return c.simpleQueryString(q, boost)
+	case *FunctionScore:
+		return c.functionScore(q, boost)
+	case *GeoBox, *GeoDistance:
+		return c.placed(q, boost)
 	case *Nested:
 		return c.nested(q, boost)
 	case *MultiMatch:

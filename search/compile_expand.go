@@ -153,12 +153,26 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 		}
 		prefix = f.Prefix()
 	}
-	limit := orDefault(q.MaxStates, maxEffort)
+	limit, err := effort(q.MaxStates)
+	if err != nil {
+		return nil, err
+	}
 	accept, err := regexpWords(prefix, value, flags, q.FoldCase, limit)
 	if err != nil || !mapped { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
 	return c.expanded(f, accept, "/"+value+"/", q.Rewrite, boost)
+}
+
+// mostEffort is how much max_determinized_states may be: it bounds memory.
+const mostEffort = 100_000
+
+// effort is max_determinized_states; 0 stands for the server's.
+func effort(asked int) (int, error) {
+	if asked > mostEffort {
+		return 0, exception.New(exception.IllegalArgument, "[max_determinized_states] above [%d] is not supported by this version of reshelve", mostEffort)
+	}
+	return orDefault(asked, maxEffort), nil
 }
 
 // meets is all or nothing, by a regular expression.

@@ -60,6 +60,8 @@ func describeOther(p plan) string {
 			parts[i] = matchText(fields.Match{Numbers: true, Least: in.least, Greatest: in.greatest})
 		}
 		return p.field.Name() + ":{" + strings.Join(parts, " ") + "}"
+	case *testPlan:
+		return p.field.Name() + ":" + p.text
 	case *termsPlan:
 		terms := make([]string, len(p.terms))
 		for i, term := range p.terms {
@@ -247,6 +249,8 @@ func clauses(p plan) int {
 	case *matchPlan:
 		return waysToFind(p.field)
 	case *numbersPlan:
+		return waysToFind(p.field)
+	case *testPlan:
 		return waysToFind(p.field)
 	case *nestedPlan:
 		return clauses(p.of)

@@ -114,7 +114,11 @@ func (s *queryString) regexp(v, field string, has bool, boost float32) (plan, er
 			}
 			v = normal
 		}
-		accept, err := regexpWords(w.field.Prefix(), v, allFlags, false, orDefault(s.q.MaxStates, maxEffort))
+		limit, err := effort(s.q.MaxStates)
+		if err != nil {
+			return nil, err
+		}
+		accept, err := regexpWords(w.field.Prefix(), v, allFlags, false, limit)
 		if err != nil {
 			return nil, err
 		}
