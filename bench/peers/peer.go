@@ -27,31 +27,38 @@ type Peer struct {
 	stop func()
 }
 
+const patience = 2 * time.Minute
+
 // Start starts the peer, and returns how long it took until the request had an
 // answer that is good: with status 200, and accepted unless accept is nil.
 func (p *Peer) Start(ctx context.Context, request []byte, accept func(answer []byte) bool) (time.Duration, error) {
 	began := time.Now()
 	var err error
 	if p.URL, p.pid, p.stop, err = p.run(ctx); err != nil {
+		p.stop = func() {}
 		return 0, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	for {
+	var last string
+	for time.Since(began) < patience && ctx.Err() == nil {
 		if c, err := Dial(p.URL); err == nil {
 			status, answer, err := c.Do(request)
 			_ = c.Close()
 			if err == nil && status == 200 && (accept == nil || accept(answer)) {
 				return time.Since(began), nil
 			}
-		}
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			last = fmt.Sprintf("%d %.1000s: %v", status, answer, err)
 		}
 		time.Sleep(time.Millisecond)
 	}
+	p.stop()
+	return 0, fmt.Errorf("%s has no good answer after its start: %s: %w", p.Name, last, cmp.Or(ctx.Err(), errors.New("too late")))
 }
 
-// Stop lets the peer end by itself, as an operator would.
-func (p *Peer) Stop() { p.stop() }
+// Stop lets the peer end by itself, as an operator would. It may be called twice.
+func (p *Peer) Stop() {
+	p.stop()
+	p.stop = func() {}
+}
 
 // Kill ends the peer as a power cut would end its process.
 func (p *Peer) Kill() {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/bench/corpus"
+	"github.com/reshelve/reshelve/bench/peers"
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord/local"
+	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/store"
+)
+
+// inside is the store in this process, for profiles:
+//
+//	go test -run '^$' -bench Load -benchtime 200x -cpuprofile cpu.out ./bench/search
+//	go test -run '^$' -bench 'Search/bool' -cpuprofile cpu.out ./bench/search
+func inside(b *testing.B) *gateway.Server {
+	b.Helper()
+	dir, quiet := b.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil))
+	engine, err := embedded.Open(b.Context(), dir, embedded.Options{Memory: 64 << 20, Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	records, err := local.Open(b.Context(), dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(b.Context(), records, engine, store.Options{Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _, _, _ = s.Close(), engine.Close(), records.Close() })
+	server := gateway.New(control.NewStore(s), gateway.Options{})
+	say(b, server, "PUT", "/"+peers.Index, []byte(corpus.Index))
+	return server
+}
+
+// say sends a request that has to succeed.
+func say(b *testing.B, server http.Handler, method, path string, body []byte) {
+	b.Helper()
+	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, r)
+	if w.Code != 200 || bytes.Contains(w.Body.Bytes(), []byte(`"errors":true`)) {
+		b.Fatalf("%s %s: %d %.500s", method, path, w.Code, w.Body)
+	}
+}
+
+// BenchmarkLoad is a bulk request of 1,000 documents, with its share of refreshes and
+// merges.
+func BenchmarkLoad(b *testing.B) {
+	server := inside(b)
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		body := corpus.Bulk(n, n+1000)
+		b.StartTimer()
+		say(b, server, "POST", "/"+peers.Index+"/_bulk", body)
+		n += 1000
+	}
+	say(b, server, "POST", "/"+peers.Index+"/_refresh", nil)
+}
+
+// BenchmarkSearch is each kind of search, of 100,000 documents.
+func BenchmarkSearch(b *testing.B) {
+	server := inside(b)
+	for n := 0; n < 100_000; n += 1000 {
+		say(b, server, "POST", "/"+peers.Index+"/_bulk", corpus.Bulk(n, n+1000))
+	}
+	say(b, server, "POST", "/"+peers.Index+"/_refresh", nil)
+	for _, k := range kinds(peers.Index, []string{""}) {
+		if k.clients > 1 {
+			continue
+		}
+		b.Run(strings.ReplaceAll(k.name, " ", "_"), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				head, body, _ := bytes.Cut(k.requests[i%len(k.requests)], []byte("\r\n\r\n"))
+				say(b, server, "POST", strings.Fields(string(head))[1], body)
+				i++
+			}
+		})
+	}
+}
