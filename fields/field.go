@@ -26,6 +26,7 @@ type Field struct {
 func newField(def *mapping.Field, a *analysis.Analysis) *Field {
 	f := &Field{path: def.Path(), name: def.Path(), def: def, row: rows[def.Type()]}
 	f.spec = f.row.spec(def)
+	f.unique = f.spec.Postings == segment.Docs
 	if f.row.flat {
 		f.name += "._value"
 	}
@@ -50,7 +51,6 @@ func (f *Field) analyzers(a *analysis.Analysis) {
 	if f.gap = f.index.Gap(); f.def.Count("position_increment_gap") >= 0 {
 		f.gap = int(f.def.Count("position_increment_gap"))
 	}
-	f.unique = f.spec.Postings == segment.Docs
 }
 
 // whole is for fields whose texts are one term each.

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/mapping"
 )
@@ -23,7 +24,13 @@ func (c *column) term(term []byte) {
 	}
 	c.out.Term(term)
 	if c.spec.Lengths {
-		c.count(1)
+		c.count(0)
+		if c.field.unique {
+			c.writer.tokens = append(c.writer.tokens[:0], analysis.Token{Term: term})
+			c.length += c.fresh(c.writer.tokens)
+		} else {
+			c.length++
+		}
 	}
 }
 
