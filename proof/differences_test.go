@@ -16,3 +16,6 @@ func (d difference) explains(c call, want, got string) bool {
 
 // differences are all that are meant, each with its reason in a comment.
 var differences = []difference{}
+
+// searchDifferences are those of searches, each with its reason.
+var searchDifferences = []difference{}
