@@ -33,7 +33,13 @@ type Collector struct {
 	failed  error
 }
 
-var _ search.Collector = (*Collector)(nil)
+var (
+	_ search.Collector = (*Collector)(nil)
+	_ search.Preparing = (*Collector)(nil)
+	_ search.Scoring   = (*Collector)(nil)
+	_ search.DocsLeaf  = (*leaf)(nil)
+	_ search.WholeLeaf = (*leaf)(nil)
+)
 
 // New checks the tree as far as it can be without the indices.
 func New(tree []Aggregation, o Options) (*Collector, error) {
@@ -139,6 +145,17 @@ func (l *leaf) CollectDocs(docs []segment.Doc) error {
 		docs = docs[n:]
 	}
 	return nil
+}
+
+// CollectAll is for search.Run.
+func (l *leaf) CollectAll() (bool, error) {
+	all := true
+	for _, n := range l.of.top.nodes {
+		w, ok := n.worker.(wholeWorker)
+		n.whole = ok && w.whole()
+		all = all && n.whole
+	}
+	return all, nil
 }
 
 func (l *leaf) flush() error {

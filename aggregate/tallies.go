@@ -20,7 +20,8 @@ type tallies struct {
 type viewTally struct {
 	read  terms
 	docs  paged
-	found int // ordinals that are counted
+	found int  // ordinals that are counted
+	whole bool // all docs are: the dictionary says how many each term has
 
 	// of join
 	walk *segment.Terms // through the dictionary; nil: terms are looked up one by one
@@ -54,6 +55,26 @@ func (t *tallies) count(ords []uint32) {
 	}
 }
 
+// all counts all docs of the view, if that can be done without them.
+func (t *tallies) all(r *terms) bool {
+	if r.spelled() != nil || r.column == nil && r.field != nil {
+		return false
+	}
+	v := t.views[len(t.views)-1]
+	docs := int64(0)
+	if r.field != nil {
+		if r.field.Spec().Postings == segment.NoPostings {
+			return false
+		}
+		docs = r.field.Stats().Docs
+		v.whole, v.found = r.field.Terms() > 0, r.field.Terms()
+	}
+	if r.missing {
+		t.missing += int64(r.view.Docs()) - docs
+	}
+	return true
+}
+
 // dense is how many ordinals there may be for each that is counted, so that walking
 // through the dictionary is cheaper than looking terms up.
 const dense = 8
@@ -71,6 +92,16 @@ func (v *viewTally) first() bool {
 
 // from goes to the first term from an ordinal on that is counted.
 func (v *viewTally) from(ord uint32) (ok bool) {
+	if v.whole {
+		if ord > 0 {
+			v.walk.Next()
+		}
+		if ok = v.walk.Valid(); ok {
+			e := v.walk.Entry()
+			v.at, v.n, v.term = e.Ord, e.Docs, append(v.term[:0], v.walk.Term()...)
+		}
+		return ok
+	}
 	if v.at, v.n, ok = v.docs.next(ord); !ok {
 		return false
 	}

@@ -74,6 +74,11 @@ func (w *termsWorker) count1(bucket uint32) int64 { return w.count.of(bucket) }
 
 func (w *termsWorker) begin(at search.Place) error { w.keys.begin(at); return nil }
 
+func (w *termsWorker) whole() bool {
+	k, ok := w.keys.(*textKeys)
+	return ok && k.tallies.on && k.tallies.all(&k.read)
+}
+
 func (w *termsWorker) collect(b batch) error { return w.keys.collect(b) }
 
 func (w *termsWorker) end() error {

@@ -33,6 +33,10 @@ type measured interface {
 	measure(key string) (func(bucket uint32) float64, bool)
 }
 
+// wholeWorker are workers that may know what all docs of a view count, when each is found
+// once, in the one bucket around. When whole reports true, the docs are not collected.
+type wholeWorker interface{ whole() bool }
+
 // batch is some docs, each for one bucket: around[i] is that of docs[i]. A doc is there
 // as often as it has buckets. Docs do not fall, but for those of nested fields.
 type batch struct {
@@ -49,6 +53,7 @@ type node struct {
 	of    Kind
 	above *node // nil: none
 	subs  *children
+	whole bool // it needs no docs of the view
 	worker
 }
 
@@ -172,6 +177,7 @@ func (c *children) prepare(all []search.Index) error {
 
 func (c *children) begin(at search.Place) error {
 	for _, n := range c.nodes {
+		n.whole = false
 		if err := n.subs.begin(at); err != nil {
 			return err
 		}
@@ -185,6 +191,9 @@ func (c *children) begin(at search.Place) error {
 // collect gives a batch to all.
 func (c *children) collect(b batch) error {
 	for _, n := range c.nodes {
+		if n.whole {
+			continue
+		}
 		if err := n.worker.collect(b); err != nil {
 			return err
 		}

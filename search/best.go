@@ -1,9 +1,6 @@
 package search
 
-import (
-	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/segment"
-)
+import "github.com/reshelve/reshelve/segment"
 
 // Best keeps the best of the docs that it is given, in the order of a search: what
 // collectors that keep hits of their own need (top_hits). Not safe for concurrent use.
@@ -29,12 +26,8 @@ func (c *Context) Best(keys []Sort, size int, scored bool) (*Best, error) {
 		b.ranking, b.scored = newTopScores(size), true
 		return b, nil
 	}
-	sorting, ok := any(&inner).(interface{ sorted() (ranking, error) })
-	if !ok {
-		return nil, exception.New(exception.IllegalArgument, "sorting by [%s] is not supported by this version of reshelve", keys[0].Field)
-	}
 	var err error
-	b.ranking, err = sorting.sorted()
+	b.ranking, err = inner.sorted()
 	return b, err
 }
 
