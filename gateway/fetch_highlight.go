@@ -69,7 +69,7 @@ func (t *telling) markings(h *search.Hit, of *query.Highlight) ([]*marking, erro
 // wanted is what a query of its own, or that of the search, looks for.
 func (t *telling) wanted(index *search.Index, q search.Query, known map[search.Query][]search.Wanted) (w []search.Wanted, err error) {
 	if q == nil {
-		q = t.Query
+		q = t.query
 	}
 	if q == nil {
 		return nil, nil

@@ -13,6 +13,7 @@ import (
 type telling struct {
 	*searching
 	fetch *query.Fetch
+	query search.Query   // what highlights look for
 	shown bool           // the source
 	bare  bool           // neither id nor metadata
 	asked bool           // stored fields that there are: then _ignored is told in any case
@@ -24,7 +25,7 @@ func (x *searching) telling(fetch *query.Fetch) *telling {
 	if t := x.tellings[fetch]; t != nil {
 		return t
 	}
-	t := &telling{searching: x, fetch: fetch, by: map[int]*about{}}
+	t := &telling{searching: x, fetch: fetch, query: x.Query, by: map[int]*about{}}
 	hidden := fetch.StoredFields != nil && !fetch.SourceSet
 	for _, name := range fetch.StoredFields {
 		t.bare = t.bare || name == "_none_"
@@ -48,10 +49,11 @@ func (t *telling) failed(h *search.Hit, err error) error {
 type about struct {
 	show  *query.Show // doc values and fields
 	marks []*marking  // by the server's order of their names
+	inner []*inner    // of documents
 }
 
 // about works out what is told of the hits of an index.
-func (t *telling) about(h *search.Hit) (*about, error) {
+func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	if a := t.by[h.Index]; a != nil {
 		return a, nil
 	}
@@ -68,6 +70,9 @@ func (t *telling) about(h *search.Hit) (*about, error) {
 	}
 	if err == nil && t.fetch.Highlight != nil {
 		a.marks, err = t.markings(h, t.fetch.Highlight)
+	}
+	if err == nil && t.fetch == &t.Fetch {
+		a.inner, err = t.inners(c, h, "", t.Query, t.PostFilter)
 	}
 	if err != nil {
 		return nil, err
@@ -101,7 +106,9 @@ func (t *telling) stored(h *search.Hit) error {
 	return nil
 }
 
-func (a *about) needsSource() bool { return a.show.NeedsSource() || len(a.marks) > 0 }
+func (a *about) needsSource() bool {
+	return a.show.NeedsSource() || len(a.marks) > 0 || anyNeedSource(a.inner)
+}
 
 // append appends fields and highlights.
 func (a *about) append(dst []byte, t *telling, h *search.Hit, source []byte) ([]byte, error) {

@@ -89,7 +89,7 @@ func appendTotal(dst []byte, r *search.Result, asInt bool) []byte {
 
 // appendHit appends one hit with what is asked of it.
 func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]byte, error) {
-	about, err := t.about(h)
+	about, err := t.about(c, h)
 	if err != nil {
 		return dst, err
 	}
@@ -127,7 +127,11 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 	if dst, err = about.append(dst, t, h, row.Source); err != nil {
 		return dst, err
 	}
-	return append(appendMatched(appendSort(dst, t.searching, h), h), '}'), nil
+	dst = appendMatched(appendSort(dst, t.searching, h), h)
+	if dst, err = c.appendInners(dst, about.inner, h, &row, t.bare); err != nil {
+		return dst, err
+	}
+	return append(dst, '}'), nil
 }
 
 func notYet(what string) error {
@@ -140,6 +144,10 @@ func appendSort(dst []byte, x *searching, h *search.Hit) []byte {
 	if x.found.Scroll != "" {
 		keys = keys[:x.found.Keys]
 	}
+	return appendSortValues(dst, keys)
+}
+
+func appendSortValues(dst []byte, keys []search.SortValue) []byte {
 	if len(keys) == 0 {
 		return dst
 	}
