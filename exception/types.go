@@ -44,6 +44,7 @@ const (
 	PatternSyntax           Type = "pattern_syntax_exception"
 	Parsing                 Type = "parsing_exception"
 	QueryShard              Type = "query_shard_exception"
+	QueryValidation         Type = "query_validation_exception"
 	Rejected                Type = "rejected_execution_exception"
 	ResourceAlreadyExists   Type = "resource_already_exists_exception"
 	ResourceNotFound        Type = "resource_not_found_exception"
@@ -120,6 +121,7 @@ var Types = []Row{
 	{Parsing, 400, fault.Refused, false},
 	{QueryShard, 400, fault.Refused, false},
 	{SearchContextMissing, 404, fault.NotFound, false},
+	{QueryValidation, 400, fault.Refused, true},
 	{Rejected, 429, fault.Limit, false},
 	{ResourceAlreadyExists, 400, fault.Conflict, false},
 	{ResourceNotFound, 404, fault.NotFound, false},

@@ -290,7 +290,7 @@ func (b *builder) blendedTerms(terms []string) (plan, error) {
 	if len(scored) > 0 {
 		others = append(others, &maxPlan{scored, b.tie})
 	}
-	return best(others, 1), nil
+	return best(others, b.tie), nil
 }
 
 // inEach makes the best of what is made of each field of a group.

@@ -22,6 +22,9 @@ type queryString struct {
 
 // queryString makes a plan of a query_string.
 func (c *compiler) queryString(q *QueryString, boost float32) (plan, error) {
+	if q.DefaultField != "" && len(q.Fields) > 0 {
+		return nil, exception.New(exception.QueryValidation, "Validation Failed: 1: [query_string] cannot use [fields] parameter in conjunction with [default_field];")
+	}
 	s := &queryString{c: c, q: q, field: q.DefaultField, fields: q.Fields, tie: tieOf(q.Type, q.TieBreaker)}
 	all := s.field == "*"
 	if s.field == "" && len(s.fields) > 0 {

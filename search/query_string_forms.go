@@ -41,7 +41,7 @@ func (s *queryString) prefixes(v string) func(w weighed, boost float32) (plan, e
 	return func(w weighed, boost float32) (plan, error) {
 		f := w.field
 		switch {
-		case f.Kind() == fields.Opaque || f.Kind() == fields.GeoPoint:
+		case f.Kind() == fields.Opaque:
 			return nonePlan{}, nil
 		case f.Kind() != fields.Text:
 			return s.c.prefixOf(f, v, false, s.q.Rewrite, boost)
