@@ -210,13 +210,20 @@ func collect(indices []search.Index, body string) (*aggregate.Collector, error) 
 }
 
 // appendFound tells the hits of top_hits without what package query fetches.
-func appendFound(dst []byte, _ *aggregate.TopHits, found search.Result) ([]byte, error) {
+func appendFound(dst []byte, of *aggregate.TopHits, found search.Result) ([]byte, error) {
 	dst = fmt.Appendf(dst, `{"total":%d,"hits":[`, found.Total)
-	for i, h := range found.Hits {
+	for i, h := range found.Hits[min(of.From, len(found.Hits)):] {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = fmt.Appendf(dst, "%q", h.ID)
+		dst = fmt.Appendf(dst, `{"id":%q`, h.ID)
+		if found.Scored {
+			dst = fmt.Appendf(dst, `,"score":%v`, h.Score)
+		}
+		for _, v := range h.Sort {
+			dst = fmt.Appendf(dst, `,"sort":%v`, v.N)
+		}
+		dst = append(dst, '}')
 	}
 	return append(dst, "]}"...), nil
 }

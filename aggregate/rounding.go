@@ -233,7 +233,8 @@ func (r *rounding) change(from, to int64) (int64, bool) {
 }
 
 // startOfSpan rounds the clock down by spans, and stays behind the last change of it: if
-// that leads before the change, it is rounded as the time before it is.
+// that leads before the change, it is rounded as the time before it is. A fixed interval
+// that would begin in a gap begins behind it.
 func (r *rounding) startOfSpan(t int64) int64 {
 	span := r.span()
 	if r.zone == nil {
@@ -250,7 +251,7 @@ func (r *rounding) startOfSpan(t int64) int64 {
 		// The clock was changed inside of the interval.
 		before := changed.UnixMilli() - 1
 		was := r.east(before)
-		if wall-was > before {
+		if wall-was > before && r.unit == fixedUnit {
 			return changed.UnixMilli() // wall is in the gap
 		}
 		t = before

@@ -15,15 +15,14 @@ const maxHits = 100
 type topHits struct {
 	n       *node
 	of      *TopHits
-	scored  bool
+	scored  bool // hits are told with their scores
 	at      search.Place
 	buckets []*search.Best
 }
 
 func newTopHits(n *node, k *TopHits, scored *bool) worker {
-	w := &topHits{n: n, of: k}
-	w.scored = len(k.Sort) == 0 || k.TrackScores || slices.ContainsFunc(k.Sort, func(s search.Sort) bool { return s.Field == "_score" })
-	*scored = *scored || w.scored
+	w := &topHits{n: n, of: k, scored: len(k.Sort) == 0 || k.TrackScores}
+	*scored = *scored || w.scored || slices.ContainsFunc(k.Sort, func(s search.Sort) bool { return s.Field == "_score" })
 	return w
 }
 
