@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reshelve/reshelve/aggregate"
 	"github.com/reshelve/reshelve/catalog"
@@ -163,7 +164,7 @@ func (x *searching) request() (search.Request, error) {
 	}
 	if len(x.Aggs) > 0 {
 		var err error
-		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{}); err != nil {
+		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{Now: time.Now().UnixMilli()}); err != nil {
 			return r, err
 		}
 		r.Collectors = append(r.Collectors, x.aggs)
