@@ -1,5 +1,10 @@
 package analysis
 
+import (
+	"encoding/json"
+	"strings"
+)
+
 // Token is one term of a text.
 type Token struct {
 	Term       []byte // UTF-8
@@ -35,6 +40,22 @@ func New(settings map[string][]string) (*Analysis, error) {
 		return nil, err
 	}
 	return &Analysis{b}, nil
+}
+
+// FromSettings is New for settings as package catalog keeps them: a list is a JSON array of
+// strings. A string that looks like one is taken for one, as the catalog does.
+func FromSettings(settings map[string]string) (*Analysis, error) {
+	all := make(map[string][]string, len(settings))
+	for key, value := range settings {
+		all[key] = []string{value}
+		if strings.HasPrefix(value, "[") {
+			var list []string
+			if json.Unmarshal([]byte(value), &list) == nil {
+				all[key] = list
+			}
+		}
+	}
+	return New(all)
 }
 
 // Analyzer finds an analyzer by name: of the index, or of the server.

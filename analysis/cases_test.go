@@ -82,6 +82,7 @@ var tokenizerCases = []any{
 }
 
 var charFilterCases = [][]any{
+	{"html_strip"}, {object{"type": "html_strip", "escaped_tags": []any{"b", "p"}}},
 	{object{"type": "mapping", "mappings": []any{"ph => f", "quick=>slow and steady", "The => ", "\\u00c4 => Ae", "é=>e", "a=>b", "😀 => :)"}}},
 	{object{"type": "mapping", "mappings": []any{"a"}}}, {object{"type": "mapping", "mappings": []any{"a=>b", "a=>c"}}}, {object{"type": "mapping"}}, {"mapping"}, {"nope"},
 	{object{"type": "pattern_replace", "pattern": "(\\w+)-(\\w+)", "replacement": "$2 and $1"}}, {object{"type": "pattern_replace", "pattern": "[aeiou]", "replacement": ""}},

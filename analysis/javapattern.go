@@ -128,7 +128,7 @@ func (r *javaReader) atom(depth int) {
 	case '*', '+', '?':
 		r.bad(fmt.Sprintf("Dangling meta character '%c'", c), start)
 	case '{':
-		r.bad("Illegal repetition", start)
+		r.refuse()
 	default:
 		writeRune(&r.out, c, r.flags)
 	}
@@ -356,7 +356,7 @@ func (r *javaReader) property(not bool) (set string, c rune, ok bool) {
 	if r.peek() == '{' {
 		inner, _, closed := strings.Cut(r.text[r.at+1:], "}")
 		if !closed {
-			r.bad("Unclosed character family", len(r.text)-1)
+			r.bad("Unclosed character family", len(r.text))
 			return "", 0, false
 		}
 		name, size = inner, len(inner)+2
@@ -401,10 +401,14 @@ func (r *javaReader) class() string {
 		}
 		empty = false
 		last := c
-		if set == "" && r.peek() == '-' && r.at+1 < len(r.text) && r.text[r.at+1] != ']' {
+		if set == "" && r.peek() == '-' && !strings.HasPrefix(r.text[r.at:], "-]") {
 			r.at++
 			if r.peek() == '[' {
 				r.refuse()
+				break
+			}
+			if !r.more() {
+				r.bad("Illegal character range", r.at)
 				break
 			}
 			if set, last, ok = r.member(); !ok || set != "" || last < c {

@@ -157,19 +157,7 @@ func TestLiveAnswers(t *testing.T) {
 		}
 		out.Write(append(line, '\n'))
 	}
-	if *update {
-		if err := os.WriteFile("testdata/answers.jsonl", out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	was, err := os.ReadFile("testdata/answers.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(was, out.Bytes()) {
-		t.Error("the server answers otherwise than testdata/answers.jsonl says")
-	}
+	hold(t, "testdata/answers.jsonl", out.Bytes())
 }
 
 // TestLiveChains compares chains of parts, with generated options, on generated texts.
@@ -269,4 +257,67 @@ func someSynonyms(t *rapid.T) any {
 	}
 	return object{"type": rapid.SampledFrom([]string{"synonym", "synonym_graph"}).Draw(t, "type"), "synonyms": rules,
 		"expand": rapid.Bool().Draw(t, "expand"), "lenient": rapid.Bool().Draw(t, "lenient")}
+}
+
+// TestLiveHTML compares html_strip on generated markup.
+func TestLiveHTML(t *testing.T) {
+	server := liveServer(t)
+	pieces := []string{"<b>", "</b>", "<p>", "</p >", "<br/>", "a", "b c", " ", "&amp;", "&lt;", "&eacute", "&#65;", "&#x1F600;", "&nope;", "&",
+		"<!-- c -->", "<!--", "-->", "<a href=\"x>y\">", "<a b='c' d=e>", "<div class=\"f\">", "<script>", "</script>", "<style>x</style>", "<!DOCTYPE html>",
+		"<?xml x?>", "<![CDATA[", "]]>", "é", "1 < 2", "<x:y z>", "\n", "<td/>", "&nbsp;", "<", ">", "\"", "=", "/", "<i ", "x=\"", "--", "&#", ";", "<!", "?"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 8).Draw(t, "pieces"), "")
+		tokenizer := rapid.SampledFrom([]string{"standard", "keyword", "whitespace"}).Draw(t, "tokenizer")
+		compare(t, server, map[string]any{"tokenizer": tokenizer, "char_filter": []string{"html_strip"}, "text": text})
+	})
+}
+
+// TestLiveDefinitions asks a real server again what testdata says of definitions.
+func TestLiveDefinitions(t *testing.T) {
+	server := liveServer(t)
+	var out bytes.Buffer
+	for _, text := range definitions {
+		body := fmt.Sprintf(`{"settings":{"number_of_shards":1,"number_of_replicas":0,"analysis":%s}}`, text)
+		status, answer, err := server.Do("PUT", "/analysis-definitions", []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Error struct{ Type, Reason string }
+		}
+		if err := json.Unmarshal(answer, &got); err != nil {
+			t.Fatal(err)
+		}
+		d := definition{Analysis: json.RawMessage(text)}
+		if status != 200 {
+			d.Error = fmt.Sprintf("%d %s: %s", status, got.Error.Type, got.Error.Reason)
+		}
+		if _, _, err := server.Do("DELETE", "/analysis-definitions", nil); err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(line, '\n'))
+	}
+	hold(t, "testdata/settings.jsonl", out.Bytes())
+}
+
+// hold writes a file of testdata when that is asked for, and else compares with it.
+func hold(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	was, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(was, data) {
+		t.Errorf("the server answers otherwise than %s says", name)
+	}
 }

@@ -1,13 +1,9 @@
 package analysis
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/reshelve/reshelve/exception"
 )
 
 // edgeNGrams is a filter that puts the beginnings, or ends, of terms in their place.
@@ -196,6 +192,14 @@ var charKinds = map[string]func(rune) bool{
 	},
 }
 
+// charKindNames are the names in the order in which the server tells them.
+const charKindNames = `symbol private_use paragraph_separator start_punctuation unassigned enclosing_mark
+	connector_punctuation letter_number other_number math_symbol lowercase_letter space_separator
+	surrogate initial_quote_punctuation decimal_digit_number digit other_punctuation dash_punctuation
+	currency_symbol non_spacing_mark custom format modifier_letter control uppercase_letter other_symbol
+	end_punctuation modifier_symbol other_letter line_separator titlecase_letter letter punctuation
+	combining_spacing_mark final_quote_punctuation whitespace`
+
 func in(table *unicode.RangeTable) func(rune) bool {
 	return func(r rune) bool { return unicode.Is(table, r) }
 }
@@ -214,8 +218,7 @@ func tokenChars(p *part) func(rune) bool {
 			}
 			kind = func(r rune) bool { return strings.ContainsRune(custom, r) }
 		case !ok:
-			known := append(slices.Sorted(maps.Keys(charKinds)), "custom")
-			p.refuse(exception.IllegalArgument, "Unknown token type: '%s', must be one of [%s]", name, strings.Join(known, ", "))
+			p.illegal("Unknown token type: '%s', must be one of [%s]", name, strings.Join(strings.Fields(charKindNames), ", "))
 			return nil
 		}
 		kinds = append(kinds, kind)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/reshelve/reshelve/exception"
 )
 
 // wordDelimiter takes terms apart at punctuation, changes of case and digits.
@@ -48,12 +50,12 @@ func readWordDelimiter(p *part) *wordDelimiter {
 	}
 	protected, _ := p.words("protected_words", false)
 	f.protected = wordSet(protected)
-	for _, rule := range p.values["type_table"] {
+	for i, rule := range p.values["type_table"] {
 		left, right, ok := strings.Cut(rule, "=>")
 		from := []rune(unicodeEscapes(strings.TrimSpace(left)))
 		typ, known := delimiterNames[strings.TrimSpace(right)]
 		if !ok || !known || len(from) != 1 {
-			p.illegal("Invalid Mapping Rule : [%s]", rule)
+			p.refuse(exception.Runtime, "Line [%d]: Invalid mapping rule: [%s]", i+1, rule)
 			break
 		}
 		if f.types == nil {
