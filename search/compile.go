@@ -55,6 +55,7 @@ func (c *compiler) query(q Query, boost float32) (plan, error) {
 	}
 	common := q.common()
 	p, err := c.node(q, boost*common.Boost)
+	p = ownBoost(p, common.Boost)
 	if err == nil && common.Name != "" {
 		p = &namedPlan{p, common.Name}
 	}

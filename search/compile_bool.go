@@ -17,14 +17,14 @@ func (c *compiler) compound(q Query, boost float32) (plan, error) {
 		return &constantPlan{of, boost}, err
 	case *DisjunctionMax:
 		parts, err := c.all(q.Queries, boost)
-		return &maxPlan{parts, q.TieBreaker}, err
+		return &maxPlan{of: parts, tie: q.TieBreaker}, err
 	case *Boosting:
-		positive, err := c.query(q.Positive, boost)
+		positive, err := c.query(q.Positive, 1)
 		if err != nil {
 			return nil, err
 		}
 		negative, err := c.query(q.Negative, 1)
-		return &boostingPlan{positive, negative, q.NegativeBoost}, err
+		return &boostingPlan{positive, negative, q.NegativeBoost, boost}, err
 	case *Wrapped:
 		of, err := c.query(q.Query, boost)
 		if err != nil || q.Filter == nil {

@@ -179,7 +179,7 @@ func best(parts []plan, tie float32) plan {
 	case 1:
 		return parts[0]
 	}
-	return &maxPlan{parts, tie}
+	return &maxPlan{of: parts, tie: tie}
 }
 
 var forms = map[string]form{"phrase": phrase, "phrase_prefix": phrasePrefix, "bool_prefix": wordsPrefix}
@@ -200,7 +200,7 @@ func (m *several) each(list []weighed, text string) (parts []plan, err error) {
 			return nil, err
 		}
 		if p != nil {
-			parts = append(parts, p)
+			parts = append(parts, ownBoost(p, one.boost))
 		}
 	}
 	return parts, nil
@@ -288,7 +288,7 @@ func (b *builder) blendedTerms(terms []string) (plan, error) {
 		}
 	}
 	if len(scored) > 0 {
-		others = append(others, &maxPlan{scored, b.tie})
+		others = append(others, &maxPlan{of: scored, tie: b.tie})
 	}
 	return best(others, b.tie), nil
 }
@@ -303,7 +303,7 @@ func (b *builder) inEach(do func(one *builder) (plan, error)) (plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, p)
+		parts = append(parts, ownBoost(p, f.boost))
 	}
 	return best(parts, b.tie), nil
 }

@@ -28,6 +28,7 @@ type work struct {
 // ready is a plan with the statistics of its leaves.
 type ready struct {
 	plan  plan
+	told  plan // before it was simplified, with its names
 	stats *statistics
 }
 
@@ -37,6 +38,9 @@ func (c *Context) Index(i int) *Index { return &c.indices[i] }
 // Run searches. It honours ctx between blocks of docs. The error is an *exception.Error
 // for what the request asks wrongly, and *segment.Damaged for a damaged segment.
 func Run(ctx context.Context, indices []Index, r Request) (Result, error) {
+	if len(r.Sort) == 1 && r.Sort[0].Field == "_score" && r.Sort[0].Descending {
+		r.Sort = nil
+	}
 	c := &Context{ctx: ctx, request: &r, indices: indices}
 	var result Result
 	err := segment.Guard(func() (err error) {
@@ -113,7 +117,8 @@ func (c *Context) make(with compiler, w *work, q Query, scored bool) (*ready, er
 	if err != nil {
 		return nil, err
 	}
-	return &ready{p, gatherStatistics(w.views, p, scored)}, nil
+	simple := simplify(p)
+	return &ready{plan: simple, told: p, stats: gatherStatistics(w.views, simple, scored)}, nil
 }
 
 // scored reports whether the documents need scores.
@@ -205,6 +210,9 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 	if n == nil || err != nil {
 		return err
 	}
+	if err := k.whole(w.query.plan); err != nil {
+		return err
+	}
 	k.decide()
 	if k.stop {
 		return nil
@@ -255,6 +263,11 @@ func (c *Context) result(t *tally, rank ranking) (Result, error) {
 	var err error
 	if r.Hits, err = rank.hits(); err != nil {
 		return r, err
+	}
+	if names := c.names(); names != nil {
+		if err := names.tell(r.Hits); err != nil {
+			return r, err
+		}
 	}
 	r.Scored = len(c.request.Sort) == 0 || c.request.TrackScore || slices.ContainsFunc(c.request.Sort, byItsScore)
 	switch rank := rank.(type) {

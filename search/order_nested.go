@@ -82,7 +82,7 @@ func (k *nestedKey) ready() *ready {
 	if k.filter != nil {
 		return k.filter
 	}
-	return &ready{nonePlan{}, gatherStatistics(nil, nonePlan{}, false)}
+	return &ready{plan: nonePlan{}, stats: gatherStatistics(nil, nonePlan{}, false)}
 }
 
 // within keeps the objects whose objects around count too.

@@ -52,6 +52,7 @@ type (
 	boolPlan struct {
 		must, filter, should, mustNot []plan
 		minShould                     int
+		boosted                       bool // it has a boost of its own: see simplify
 	}
 
 	// constantPlan gives what of finds one score.
@@ -62,14 +63,16 @@ type (
 
 	// maxPlan scores by the best, and tie of the others.
 	maxPlan struct {
-		of  []plan
-		tie float32
+		of      []plan
+		tie     float32
+		boosted bool // it has a boost of its own: see simplify
 	}
 
-	// boostingPlan multiplies the score of what negative finds too.
+	// boostingPlan multiplies the score of what negative finds too, and all by a boost, which
+	// is not in the leaves of positive.
 	boostingPlan struct {
 		positive, negative plan
-		factor             float32
+		factor, boost      float32
 	}
 
 	// matchPlan finds the terms or numbers of a match, without a score: wrap it into a

@@ -44,7 +44,7 @@ func describe(p plan) string {
 		}
 		return "(" + describeAll(p.of, " | ") + ")" + tie
 	case *boostingPlan:
-		return fmt.Sprintf("Boosting(%s, %s^%s)", describe(p.positive), describe(p.negative), java.Float(p.factor))
+		return fmt.Sprintf("Boosting(%s, %s^%s)%s", describe(p.positive), describe(p.negative), java.Float(p.factor), boosted(p.boost))
 	}
 	return describeOther(p)
 }

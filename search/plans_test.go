@@ -32,7 +32,7 @@ func randomPlan(r *rand.Rand, depth int) plan {
 		}
 		return &constantPlan{&idsPlan{[]string{fmt.Sprint("id", r.IntN(100)), "id7"}}, 1}
 	case 6:
-		return &maxPlan{randomPlans(r, 3, depth-1), pick[float32](r, 0, 0.3, 1)}
+		return &maxPlan{of: randomPlans(r, 3, depth-1), tie: pick[float32](r, 0, 0.3, 1)}
 	}
 	p := &boolPlan{
 		must: randomPlans(r, 2, depth-1), filter: randomPlans(r, 2, depth-1),
@@ -101,7 +101,7 @@ func (w *world) run(t rapid.TB, p plan, r Request) Result {
 	for _, source := range w.index.Sources {
 		one.views = append(one.views, source.Views...)
 	}
-	one.query = &ready{p, gatherStatistics(one.views, p, c.scored())}
+	one.query = &ready{plan: p, stats: gatherStatistics(one.views, p, c.scored())}
 	c.work = []*work{one}
 	result, err := c.search()
 	if err != nil {

@@ -81,7 +81,10 @@ func (r *reader) node(p plan, scored bool) node {
 	case *maxPlan:
 		return newBest(r.nodes(p.of, scored), p.tie)
 	case *boostingPlan:
-		return newLowered(r.node(p.positive, scored), r.filterIf(p.negative, scored), p.factor)
+		if !scored {
+			return r.node(p.positive, false)
+		}
+		return newLowered(r.node(p.positive, true), r.filter(p.negative), p)
 	case *nestedPlan:
 		return r.nested(p, scored)
 	case *functionPlan:
@@ -114,14 +117,6 @@ func (r *reader) unscored(p plan) node {
 		return r.exists(p)
 	}
 	panic(fmt.Sprintf("search: a plan of %T", p))
-}
-
-// filterIf makes a node without scores, nil when it does not matter.
-func (r *reader) filterIf(p plan, matters bool) node {
-	if !matters {
-		return nil
-	}
-	return r.filter(p)
 }
 
 // places makes the node of several terms of a field that are scored together.

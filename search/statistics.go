@@ -168,7 +168,9 @@ func (s *statistics) blended(p *termPlan) int64 {
 		counts = p.blend.blended(terms, all)
 		s.blends[p.blend] = counts
 	}
-	return counts[slices.Index(p.blend.terms, p)]
+	return counts[slices.IndexFunc(p.blend.terms, func(t *termPlan) bool {
+		return t.field == p.field && bytes.Equal(t.term, p.term)
+	})]
 }
 
 func (s *statistics) field(name string) *fieldStatistics {

@@ -54,32 +54,28 @@ func (s *synonymsNode) bound(from segment.Doc) (segment.Doc, float32) {
 // multiplied by a factor.
 type loweredNode struct {
 	node
-	by     node
-	factor float64
+	by            node // nil: finds nothing
+	factor, boost float64
 }
 
-func newLowered(n, by node, factor float32) node {
-	if n == nil || by == nil {
+func newLowered(n, by node, p *boostingPlan) node {
+	if n == nil || by == nil && p.boost == 1 {
 		return n
 	}
-	return &loweredNode{n, by, float64(factor)}
+	return &loweredNode{n, by, float64(p.factor), float64(p.boost)}
 }
 
 func (l *loweredNode) score() float32 {
-	s := l.node.score()
-	if has(l.by, l.doc()) {
-		return float32(float64(s) * l.factor)
+	s := float64(l.node.score())
+	if l.by != nil && has(l.by, l.doc()) {
+		s *= l.factor
 	}
-	return s
+	return float32(s * l.boost)
 }
 
 func (l *loweredNode) bound(from segment.Doc) (segment.Doc, float32) {
 	last, most := l.node.bound(from)
-	return last, max(most, roundUp(float64(most)*l.factor, 1))
+	return last, roundUp(float64(most)*max(1, l.factor)*l.boost, 2)
 }
 
-func (l *loweredNode) demand(least float32) {
-	if l.factor <= 1 {
-		l.node.demand(least)
-	}
-}
+func (l *loweredNode) demand(float32) {}
