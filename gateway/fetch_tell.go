@@ -50,6 +50,7 @@ type about struct {
 	show  *query.Show // doc values and fields
 	marks []*marking  // by the server's order of their names
 	inner []*inner    // of documents
+	kept  query.SourceFilter
 }
 
 // about works out what is told of the hits of an index.
@@ -63,8 +64,11 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	if t.bare && t.fetch.SourceSet && t.shown {
 		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
 	}
-	a := &about{}
+	a := &about{kept: t.found.Kept(h)}
 	err := t.stored(h)
+	if err == nil && a.kept.None {
+		err = t.withoutSource(t.found.Index(h))
+	}
 	if err == nil {
 		a.show, err = query.NewShow(t.found.Schema(h), t.fetch)
 	}
@@ -102,6 +106,19 @@ func (t *telling) stored(h *search.Hit) error {
 				return notYet("[stored_fields] of [" + f.Path() + "]: ask for it in [fields]; it")
 			}
 		}
+	}
+	return nil
+}
+
+// withoutSource refuses what is read out of sources, in an index whose mapping has disabled
+// them.
+func (t *telling) withoutSource(index string) error {
+	f := t.fetch
+	switch {
+	case len(f.Fields) > 0:
+		return exception.New(exception.IllegalArgument, "Unable to retrieve the requested [fields] since _source is disabled in the mappings for index [%s]", index)
+	case t.shown && !f.Source.All():
+		return exception.New(exception.IllegalArgument, "unable to fetch fields from _source field: _source is disabled in the mappings for index [%s]", index)
 	}
 	return nil
 }

@@ -121,7 +121,8 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 	if !t.bare {
 		dst = t.appendMetadata(dst, h, row.Routing)
 	}
-	if t.shown {
+	row.Source = about.kept.Shown(row.Source)
+	if t.shown && row.Source != nil {
 		dst = fetch.Source.Append(append(dst, `,"_source":`...), row.Source)
 	}
 	if dst, err = about.append(dst, t, h, row.Source); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/query"
 )
 
 // newUUID is 22 characters of url-safe base64: 16 random bytes.
@@ -202,7 +203,7 @@ func (s *Store) prepare(provided, name string, c catalog.Creation) (*index, erro
 	if idx.mapping, err = composeMappings(c.Mappings, idx.rules.limits); err != nil {
 		return nil, err
 	}
-	idx.schema = fields.New(idx.mapping, analyzers)
+	idx.schema, idx.kept = fields.New(idx.mapping, analyzers), query.Kept(idx.mapping.Source())
 	if idx.rules.partitions > 1 && len(c.Mappings) > 0 && !idx.mapping.RoutingRequired() {
 		return nil, partitioned(name)
 	}

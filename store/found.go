@@ -6,6 +6,7 @@ import (
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
@@ -43,6 +44,9 @@ func (f *Found) Searched(h *search.Hit) search.Index { return searched(f.parts[h
 
 // Schema is that of the index of a hit.
 func (f *Found) Schema(h *search.Hit) *fields.Schema { return f.parts[h.Index][h.Source].index.schema }
+
+// Kept is what the mapping of a hit's index leaves of the sources that are shown.
+func (f *Found) Kept(h *search.Hit) query.SourceFilter { return f.parts[h.Index][h.Source].index.kept }
 
 // View is the view that a hit was found in.
 func (f *Found) View(h *search.Hit) segment.View {

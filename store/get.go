@@ -53,7 +53,7 @@ func (s *Store) get(ctx context.Context, r document.Read) (document.Found, error
 	if err := unexpected(idx, r, row, owner.Number); err != nil {
 		return found, err
 	}
-	found.Exists, found.Routing, found.Versions, found.Source = true, row.Routing, row.Versions, row.Source
+	found.Exists, found.Routing, found.Versions, found.Source = true, row.Routing, row.Versions, idx.kept.Shown(row.Source)
 	return found, nil
 }
 

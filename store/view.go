@@ -13,6 +13,7 @@ import (
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -35,9 +36,10 @@ type index struct {
 	revision     int64
 	entry        catalog.Entry
 	mapping      *mapping.Mapping
-	schema       *fields.Schema // of the mapping and the analyzers
-	unsearchable error          // why it cannot be searched: its analyzers are not known
-	rules        rules          // read out of the settings
+	schema       *fields.Schema     // of the mapping and the analyzers
+	kept         query.SourceFilter // what the mapping leaves of sources that are shown
+	unsearchable error              // why it cannot be searched: its analyzers are not known
+	rules        rules              // read out of the settings
 	placement    placement.Placement
 	shards       map[uint32]shard.Shard // nil when closed
 	indexer      *indexer               // of the shards
@@ -180,7 +182,7 @@ func newIndex(name string, entry catalog.Entry, record coord.Record, p placement
 	if err != nil { // an older version did not read them: documents can be read nevertheless
 		idx.unsearchable = err
 	}
-	idx.schema = fields.New(idx.mapping, analyzers)
+	idx.schema, idx.kept = fields.New(idx.mapping, analyzers), query.Kept(idx.mapping.Source())
 	return idx, nil
 }
 
