@@ -71,7 +71,7 @@ func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (p
 		return matched(f, m, boost), nil
 	}
 	accept, err := foldedWords(string(term))
-	return &constantPlan{&wordsPlan{f.Name(), accept, string(term) + "/i"}, boost}, err
+	return &constantPlan{&wordsPlan{f.Name(), accept, string(term) + folded(true)}, boost}, err
 }
 
 func (values constant) lower() constant {
@@ -110,7 +110,7 @@ func (c *compiler) prefixOf(f *fields.Field, v string, fold bool, rewrite string
 	if err != nil {
 		return nil, err
 	}
-	return c.expanded(f, accept, v+"*", rewrite, boost)
+	return c.expanded(f, accept, v+"*"+folded(fold), rewrite, boost)
 }
 
 func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite string, boost float32) (plan, error) {
@@ -128,7 +128,15 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 	if err != nil {
 		return nil, err
 	}
-	return c.expanded(f, accept, v, rewrite, boost)
+	return c.expanded(f, accept, v+folded(fold), rewrite, boost)
+}
+
+// folded is what stands behind a form that is met whatever the case.
+func folded(fold bool) string {
+	if fold {
+		return "/i"
+	}
+	return ""
 }
 
 func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float32) (plan, error) {
@@ -161,7 +169,7 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 	if err != nil || !mapped { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
-	return c.expanded(f, accept, "/"+value+"/", q.Rewrite, boost)
+	return c.expanded(f, accept, "/"+value+"/"+folded(q.FoldCase), q.Rewrite, boost)
 }
 
 // mostEffort is how much max_determinized_states may be: it bounds memory.

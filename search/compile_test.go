@@ -160,3 +160,30 @@ func flatten(into map[string][]string, name string, v any) {
 		into[name] = []string{fmt.Sprint(v)}
 	}
 }
+
+// TestPlansThatReadAlike: plans with the same text are two when they find different things.
+func TestPlansThatReadAlike(t *testing.T) {
+	index := newIndex(t)
+	for _, c := range []struct {
+		first, second string
+		want          int64
+	}{
+		{`{"prefix":{"title":"Qu"}}`, `{"prefix":{"title":{"value":"Qu","case_insensitive":true}}}`, 2},
+		{`{"terms":{"title":["quick silver"]}}`, `{"terms":{"title":["quick","silver"]}}`, 2},
+		{`{"wildcard":{"title":"qu*"}}`, `{"prefix":{"title":"qu"}}`, 2},
+	} {
+		s, err := query.ReadSearch([]byte(`{"query":{"bool":{"should":[` + c.first + `,` + c.second + `]}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := search.NewRequest()
+		r.Query = s.Query
+		found, err := search.Run(t.Context(), []search.Index{index.Index}, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Total != c.want {
+			t.Errorf("%s or %s: %d found", c.first, c.second, found.Total)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // describe is a plan as one line, in the manner of Lucene: field:term, +must, #filter,
 // -not, "a phrase"~slop, (either | or)~tie, [from TO to], each with ^boost where it has one.
-// It is for tests and for people.
+// It is for tests and for people: plans that find different things may read alike.
 func describe(p plan) string {
 	switch p := p.(type) {
 	case allPlan:

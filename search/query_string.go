@@ -113,7 +113,11 @@ func escapeSyntax(text string) string {
 
 // plan makes a plan of a part; nil when the analyzers leave nothing of it.
 func (s *queryString) plan(q *written, boost float32) (plan, error) {
-	boost *= q.boost
+	p, err := s.part(q, boost*q.boost)
+	return ownBoost(p, q.boost), err
+}
+
+func (s *queryString) part(q *written, boost float32) (plan, error) {
 	if q.parts != nil {
 		return s.several(q, boost)
 	}
@@ -279,7 +283,7 @@ func (s *queryString) each(field string, has bool, boost float32, do func(w weig
 			return nil, err
 		}
 		if p != nil {
-			parts = append(parts, p)
+			parts = append(parts, ownBoost(p, w.boost))
 		}
 	}
 	return best(parts, s.tie), nil

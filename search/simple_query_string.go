@@ -378,7 +378,7 @@ func (s *simpleQuery) each(do func(w weighed, boost float32) (plan, error)) (pla
 			return nil, err
 		}
 		if p != nil {
-			parts = append(parts, p)
+			parts = append(parts, ownBoost(p, w.boost))
 		}
 	}
 	if len(parts) == 0 {

@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // simplify puts a plan into the form into which Lucene's queries rewrite themselves before
 // they are run (classes BooleanQuery and DisjunctionMaxQuery of version 9.12). It finds the
@@ -136,17 +139,18 @@ func joined(plans []plan) []plan {
 	if len(plans) < 2 {
 		return plans
 	}
-	var out []plan
-	at, times := map[string]int{}, map[int]float64{}
+	var out, bares []plan
+	at, times := map[string][]int{}, map[int]float64{}
 	for _, p := range plans {
 		bare, boost := unboosted(p)
 		key := describe(bare)
-		i, twice := at[key]
-		if !twice {
-			i = len(out)
-			at[key], out = i, append(out, p)
+		// plans may read alike and find different things
+		same := slices.IndexFunc(at[key], func(i int) bool { return reflect.DeepEqual(bares[i], bare) })
+		if same < 0 {
+			same = len(at[key])
+			at[key], out, bares = append(at[key], len(out)), append(out, p), append(bares, bare)
 		}
-		times[i] += boost
+		times[at[key][same]] += boost
 	}
 	if len(out) == len(plans) {
 		return plans
