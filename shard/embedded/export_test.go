@@ -1,6 +1,12 @@
 package embedded
 
-import "time"
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/reshelve/reshelve/shard"
+)
 
 func init() {
 	retryEvery, refuseEvery = time.Millisecond, time.Millisecond
@@ -19,3 +25,13 @@ func (e *Engine) Overlaps() int { return int(e.db.Metrics().Levels[0].Sublevels)
 
 // Used is how many bytes the engine takes on disk, now.
 func (e *Engine) Used() int64 { return e.used() }
+
+// SetManifest replaces the manifest of a shard that is closed.
+func (e *Engine) SetManifest(id shard.ID, value []byte) error {
+	return e.db.Set(manifestKey(id), value, pebble.Sync)
+}
+
+// ManifestOf is one of no entries.
+func ManifestOf(committed int64) []byte {
+	return encodeManifest(&manifest{committed: committed})
+}

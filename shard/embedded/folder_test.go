@@ -160,6 +160,10 @@ func spoil(t *testing.T, name, damage string) {
 		}
 	case "cut":
 		data = data[:len(data)/2]
+	case "emptied":
+		data = nil
+	case "footer":
+		data[len(data)-20] ^= 1
 	}
 	if err = os.WriteFile(name, data, 0o600); damage == "removed" {
 		err = os.Remove(name)

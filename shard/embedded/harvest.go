@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
@@ -20,6 +21,7 @@ type indexing struct {
 
 // harvest makes segments of rows of one view.
 type harvest struct {
+	ctx context.Context // beside the shard's own
 	*segments
 	*indexing
 	view    *view
@@ -31,8 +33,8 @@ type harvest struct {
 	why     error // the first of them could not
 }
 
-func (x *segments) harvest(v *view) *harvest {
-	h := &harvest{segments: x, view: v, indexing: x.spare.Swap(nil)}
+func (x *segments) harvest(ctx context.Context, v *view) *harvest {
+	h := &harvest{ctx: ctx, segments: x, view: v, indexing: x.spare.Swap(nil)}
 	if h.indexing == nil {
 		b := segment.NewBuilder()
 		h.indexing = &indexing{b, x.indexer.Into(b)}
@@ -42,6 +44,11 @@ func (x *segments) harvest(v *view) *harvest {
 
 // add puts a row, of which nothing is kept.
 func (h *harvest) add(row shard.Row) error {
+	for _, ctx := range []context.Context{h.ctx, h.segments.ctx} {
+		if ctx.Err() != nil { // a large text takes a second, and a closing shard is waited for
+			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+		}
+	}
 	if err := h.put(row); err != nil {
 		if h.poor++; h.why == nil {
 			h.why = err

@@ -41,6 +41,7 @@ type local struct {
 	published *view
 	views     map[*view]bool // that have a reader, and the published one
 	idle      sync.Cond      // told when a reader closes
+	indexing  chan struct{}  // what is published is not in segments yet; closed, and nil, when it is
 	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
 	closed    bool           // refuses everybody
 	gone      bool           // and has let go of Pebble
@@ -94,8 +95,10 @@ func (s *local) load(p placement.Placement) error {
 // showAll publishes all that there is, which is synced. The mutex is held.
 func (s *local) showAll(db *store) error {
 	v := s.view(db)
-	if x := s.segments; x != nil {
-		st, err := x.next(v, x.stack)
+	if x := s.segments; x != nil && x.behind(v) {
+		x.later(v)
+	} else if x != nil {
+		st, err := x.next(x.ctx, v, x.stack)
 		if err != nil {
 			return errors.Join(s.failure(err), v.drop())
 		}

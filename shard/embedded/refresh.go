@@ -61,6 +61,10 @@ func (s *local) publish(v *view) (err error) {
 		err = s.published.drop()
 	}
 	s.published = v
+	if s.indexing != nil && v.stack != nil {
+		close(s.indexing)
+		s.indexing = nil
+	}
 	if !s.closed {
 		close(s.refreshed)
 		s.refreshed = make(chan struct{})
@@ -156,7 +160,7 @@ func (s *local) narrow() error {
 		return nil
 	}
 	v, err := s.published.over(within)
-	if err == nil && s.segments != nil {
+	if err == nil && s.segments != nil && s.indexing == nil {
 		err = s.segments.narrow(v)
 	}
 	if err != nil {

@@ -67,11 +67,12 @@ func (x *segments) set(st *stack) {
 // segments of that and of what the base lacks. Without a base all is read. It reads
 // through the view alone.
 //
-// When it meets damage it begins again without what is damaged.
-func (x *segments) next(v *view, base *stack) (*stack, error) {
+// When it meets damage it begins again without what is damaged. It ends early with ctx,
+// and when the shard is closed.
+func (x *segments) next(ctx context.Context, v *view, base *stack) (*stack, error) {
 	base.retain()
 	for {
-		st, rest, err := x.attempt(v, base)
+		st, rest, err := x.attempt(ctx, v, base)
 		base.release()
 		if err != nil || rest == nil {
 			return st, err
@@ -81,7 +82,7 @@ func (x *segments) next(v *view, base *stack) (*stack, error) {
 }
 
 // attempt is next, or what is left of the base where more turns out to be damaged.
-func (x *segments) attempt(v *view, base *stack) (st, rest *stack, err error) {
+func (x *segments) attempt(ctx context.Context, v *view, base *stack) (st, rest *stack, err error) {
 	redone := int64(0)
 	if base != nil {
 		redone = base.redone
@@ -101,7 +102,7 @@ func (x *segments) attempt(v *view, base *stack) (st, rest *stack, err error) {
 	if len(parts)+len(base.lost) > 0 {
 		redone++
 	}
-	ed, h := newEdit(base), x.harvest(v)
+	ed, h := newEdit(base), x.harvest(ctx, v)
 	err = x.fill(ed, h, parts)
 	if damage := ed.damage(); damage != nil {
 		h.drop()
@@ -229,7 +230,7 @@ func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bo
 	defer base.release()
 	var st *stack
 	if err = s.mark.await(ctx, v.seqNo); err == nil {
-		st, err = x.next(v, base)
+		st, err = x.next(ctx, v, base)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +257,7 @@ func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bo
 // one that is, its stack. The shard's mutex is held.
 func (x *segments) narrow(v *view) error {
 	published := x.shard.published.stack
-	st, err := x.next(v, published)
+	st, err := x.next(x.ctx, v, published)
 	if err != nil {
 		return errors.Join(err, v.drop())
 	}

@@ -112,16 +112,36 @@ func (s *local) readers() int {
 	return n
 }
 
-// Acquire gives a reader of the view that the last refresh published.
+// Acquire gives a reader of the view that the last refresh published. Of a shard that was
+// opened with much to be indexed it waits until that is done.
 func (s *local) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
+	for {
+		r, indexing, err := s.acquire(ctx, epoch)
+		if indexing == nil {
+			return r, err
+		}
+		select { // without a permit: a fence does not wait for it
+		case <-indexing:
+		case <-s.segments.ctx.Done():
+			return nil, over(s.id, epoch)
+		case <-ctx.Done():
+			return nil, fault.At(fault.Wrap(fault.Unavailable, context.Cause(ctx)), place(s.id))
+		}
+	}
+}
+
+func (s *local) acquire(ctx context.Context, epoch int64) (r shard.Reader, indexing chan struct{}, err error) {
 	if _, err := s.gate.enter(ctx, epoch); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.gate.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.indexing != nil {
+		return nil, s.indexing, nil
+	}
 	s.published.users++
-	return &reader{view: s.published}, nil
+	return &reader{view: s.published}, nil, nil
 }
 
 // reader is one use of a view.
