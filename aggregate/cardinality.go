@@ -125,7 +125,7 @@ func hashOf(term []byte) uint64 {
 	return mix64(h)
 }
 
-func (w *cardinality) of1(bucket uint32) int64 {
+func (w *cardinality) estimate(bucket uint32) int64 {
 	if int(bucket) >= len(w.buckets) || w.buckets[bucket] == nil {
 		return 0
 	}
@@ -133,9 +133,9 @@ func (w *cardinality) of1(bucket uint32) int64 {
 }
 
 func (w *cardinality) measure(key string) (func(bucket uint32) float64, bool) {
-	return func(b uint32) float64 { return float64(w.of1(b)) }, key == ""
+	return func(b uint32) float64 { return float64(w.estimate(b)) }, key == ""
 }
 
 func (w *cardinality) append(_ *telling, dst []byte, around uint32) ([]byte, error) {
-	return strconv.AppendInt(member(dst, "value"), w.of1(around), 10), nil
+	return strconv.AppendInt(member(dst, "value"), w.estimate(around), 10), nil
 }

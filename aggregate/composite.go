@@ -29,8 +29,7 @@ type compositeWorker struct {
 	count  tally
 	next   uint32
 
-	key    []byte
-	starts []int
+	key []byte
 }
 
 // keyHeap has the greatest key on top.

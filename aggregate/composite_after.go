@@ -14,7 +14,7 @@ func (s *compositeSource) appendAfter(key []byte, v fields.Value) ([]byte, error
 	switch {
 	case s.values.class == texts || s.values.class == nothing:
 		if v.Kind != token.String {
-			return key, exception.New(exception.IllegalArgument, "invalid value, expected string, got %s", class1(v))
+			return key, exception.New(exception.IllegalArgument, "invalid value, expected string, got %s", classOfValue(v))
 		}
 		term, err := s.values.term(v.Text)
 		return s.appendTerm(key, term), err
@@ -49,8 +49,8 @@ func (s *compositeSource) whole(v fields.Value) (int64, error) {
 	return cast(f), nil
 }
 
-// class1 is what the server's language calls the type of a value.
-func class1(v fields.Value) string {
+// classOfValue is what the server's language calls the type of a value.
+func classOfValue(v fields.Value) string {
 	switch v.Kind {
 	case token.Integer:
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err != nil {

@@ -133,24 +133,24 @@ func (w *statistic) append(_ *telling, dst []byte, around uint32) ([]byte, error
 	case "stats", "extended_stats":
 		return w.appendStats(dst, around), nil
 	case "min":
-		return w.appendValue(dst, "value", m.least, m.count > 0), nil
+		return w.appendValue(dst, m.least, m.count > 0), nil
 	case "max":
-		return w.appendValue(dst, "value", m.biggest, m.count > 0), nil
+		return w.appendValue(dst, m.biggest, m.count > 0), nil
 	case "avg":
-		return w.appendValue(dst, "value", m.average(), m.count > 0), nil
+		return w.appendValue(dst, m.average(), m.count > 0), nil
 	}
-	return w.appendValue(dst, "value", m.sum.sum, true), nil
+	return w.appendValue(dst, m.sum.sum, true), nil
 }
 
 // appendValue appends a number, and its text.
-func (w *statistic) appendValue(dst []byte, name string, v float64, there bool) []byte {
-	dst = member(dst, name)
+func (w *statistic) appendValue(dst []byte, v float64, there bool) []byte {
+	dst = member(dst, "value")
 	if !there || w.n.kind == "min" && math.IsInf(v, 1) || w.n.kind == "max" && math.IsInf(v, -1) {
 		return append(dst, "null"...)
 	}
 	dst = appendNumber(dst, v)
 	if w.values.format.kind != plain {
-		dst = w.values.format.appendReal(member(dst, name+"_as_string"), v)
+		dst = w.values.format.appendReal(member(dst, "value_as_string"), v)
 	}
 	return dst
 }

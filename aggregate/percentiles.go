@@ -93,10 +93,10 @@ func (w *percentilesWorker) append(_ *telling, dst []byte, around uint32) ([]byt
 func (w *percentilesWorker) appendPoint(dst []byte, point, v float64) []byte {
 	told := !(v != v)
 	text := java.Double(point)
-	value, asText := "value", "value_as_string"
+	asText := "value_as_string"
 	if w.of.Keyed {
-		value, asText = text, text+"_as_string"
-		dst = append(append(append(dst, '"'), value...), `":`...)
+		asText = text + "_as_string"
+		dst = append(append(append(dst, '"'), text...), `":`...)
 	} else {
 		dst = append(append(append(dst, `{"key":`...), text...), `,"value":`...)
 	}

@@ -66,11 +66,9 @@ func (w *termsWorker) prepare(all []search.Index) error {
 		return err
 	}
 	w.order.byKey = w.keys.compare
-	w.order.count = w.count1
+	w.order.count = func(bucket uint32) int64 { return w.count.of(bucket) }
 	return nil
 }
-
-func (w *termsWorker) count1(bucket uint32) int64 { return w.count.of(bucket) }
 
 func (w *termsWorker) begin(at search.Place) error { w.keys.begin(at); return nil }
 
@@ -105,7 +103,7 @@ func (w *termsWorker) append(t *telling, dst []byte, around uint32) ([]byte, err
 	var told []uint32
 	other := int64(0)
 	if w.keys.done(); w.order.by != nil {
-		told, other = w.select1(around)
+		told, other = w.best(around)
 	}
 	dst = strconv.AppendInt(append(member(dst, "doc_count_error_upper_bound"), `0,"sum_other_doc_count":`...), other, 10)
 	dst = append(dst, `,"buckets":[`...)
@@ -130,20 +128,20 @@ func (w *termsWorker) append(t *telling, dst []byte, around uint32) ([]byte, err
 	return append(dst, ']'), nil
 }
 
-// select1 gives the buckets that are told in a bucket around, and how many docs the others
+// best gives the buckets that are told in a bucket around, and how many docs the others
 // have. The server leaves out of the latter those that are too small, if its one shard
 // told them at all: so do we.
-func (w *termsWorker) select1(around uint32) (told []uint32, other int64) {
+func (w *termsWorker) best(around uint32) (told []uint32, other int64) {
 	all := w.buckets.within(around)
 	if w.of.MinDocCount == 0 && around != emptyBucket {
 		all = w.keys.unseen(around)
 	}
 	size, shard := w.sizes()
-	best := w.order.best(all, shard)
+	told = w.order.best(all, shard)
 	for _, b := range all {
 		other += w.count.of(b)
 	}
-	told = slices.DeleteFunc(best, func(b uint32) bool {
+	told = slices.DeleteFunc(told, func(b uint32) bool {
 		if w.count.of(b) < w.of.MinDocCount {
 			other -= w.count.of(b)
 			return true

@@ -168,7 +168,7 @@ func (c *children) prepare(all []search.Index) error {
 		if err := n.subs.prepare(all); err != nil {
 			return err
 		}
-		if err := n.worker.prepare(all); err != nil {
+		if err := n.prepare(all); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (c *children) begin(at search.Place) error {
 		if err := n.subs.begin(at); err != nil {
 			return err
 		}
-		if err := n.worker.begin(at); err != nil {
+		if err := n.begin(at); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (c *children) collect(b batch) error {
 		if n.whole {
 			continue
 		}
-		if err := n.worker.collect(b); err != nil {
+		if err := n.collect(b); err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (c *children) end() error {
 		return err
 	}
 	for _, n := range c.nodes {
-		if err := n.worker.end(); err != nil {
+		if err := n.end(); err != nil {
 			return err
 		}
 		if err := n.subs.end(); err != nil {
@@ -263,7 +263,7 @@ func (c *children) append(t *telling, dst []byte, bucket uint32) ([]byte, error)
 			dst = append(append(dst, `"meta":`...), n.meta...)
 		}
 		var err error
-		if dst, err = n.worker.append(t, dst, bucket); err != nil {
+		if dst, err = n.append(t, dst, bucket); err != nil {
 			return dst, err
 		}
 		dst = append(dst, '}')

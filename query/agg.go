@@ -166,7 +166,7 @@ func needsField(v *aggregate.Values) error {
 	return nil
 }
 
-// atLeast is about an option that is too small.
-func atLeast(option string, least any, found any, name string) error {
-	return exception.New(exception.IllegalArgument, "[%s] must be greater than or equal to %v. Found [%v] in [%s]", option, least, found, name)
+// negative is about an option that is below 0.
+func negative(option string, found any, name string) error {
+	return exception.New(exception.IllegalArgument, "[%s] must be greater than or equal to 0. Found [%v] in [%s]", option, found, name)
 }

@@ -138,9 +138,9 @@ func aggSpan(setting, text string) (int64, error) {
 	if strings.HasSuffix(text, "M") { // months, and no minutes
 		return 0, exception.New(exception.IllegalArgument, "failed to parse setting [%s] with value [%s] as a time value: unit is missing or unrecognized", setting, text)
 	}
-	negative := strings.HasPrefix(text, "-") && text != "-1"
-	span, err := catalog.ParseSpan(setting, strings.TrimPrefix(text, map[bool]string{true: "-"}[negative]))
-	if err == nil && (negative || span < time.Millisecond) {
+	below := strings.HasPrefix(text, "-") && text != "-1"
+	span, err := catalog.ParseSpan(setting, strings.TrimPrefix(text, map[bool]string{true: "-"}[below]))
+	if err == nil && (below || span < time.Millisecond) {
 		return -1, nil
 	}
 	return span.Milliseconds(), err

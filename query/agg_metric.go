@@ -19,7 +19,7 @@ func aggMetric(kind string) func(p *parser, name string) (aggregate.Kind, error)
 			options["sigma"] = option{takesNumber, func() error {
 				sigma, err := p.float(64)
 				if k.Sigma = &sigma; err == nil && sigma < 0 {
-					err = atLeast("sigma", 0, java.Double(sigma), name)
+					err = negative("sigma", java.Double(sigma), name)
 				}
 				return err
 			}}
@@ -34,7 +34,7 @@ func (p *parser) aggCardinality(name string) (aggregate.Kind, error) {
 		"precision_threshold": {takesNumber, func() error {
 			n, err := p.long()
 			if err == nil && n < 0 {
-				return atLeast("precisionThreshold", 0, n, name)
+				return negative("precisionThreshold", n, name)
 			}
 			threshold := int(min(n, 40000))
 			k.Precision = &threshold
@@ -148,7 +148,7 @@ func (p *parser) aggTopHits(name string) (aggregate.Kind, error) {
 	k := &aggregate.TopHits{Size: 3, Fetch: fetch}
 	count := func(option string, into *int) (err error) {
 		if *into, err = p.integer(); err == nil && *into < 0 {
-			err = atLeast(option, 0, *into, name)
+			err = negative(option, *into, name)
 		}
 		return err
 	}

@@ -45,7 +45,7 @@ func (p *parser) above(option, name string, into *int) (err error) {
 func (p *parser) minDocCount(option1, name string, into *int64) option {
 	return option{takesNumber, func() (err error) {
 		if *into, err = p.long(); err == nil && *into < 0 {
-			err = atLeast(option1, 0, *into, name)
+			err = negative(option1, *into, name)
 		}
 		return err
 	}}
