@@ -1,13 +1,21 @@
 // Package embedded is the shard engine of one machine: one Pebble, an ordered
-// store of keys and values, holds the truth of all shards of a data folder.
+// store of keys and values, holds the truth of all shards of a data folder, and
+// segment files beside it hold what its documents are found by.
 //
 //	Engine ─┬─ folder    format version, lock, ballast
 //	        ├─ store     Pebble (keys and values: FORMAT.md) over a seal of its files
+//	        ├─ files     segments, mapped, shared by counts of their users
 //	        ├─ space     may be written? ── mend opens the folder again after a failure
 //	        └─ local     one shard ─┬─ gate    epoch, fence, permits
 //	                                ├─ write   meet, decide, number, apply: one mutex; then wait for the sync
 //	                                ├─ view    what the last refresh published: a snapshot of Pebble
-//	                                └─ prune   what no holder, reader or refresh can need
+//	                                ├─ prune   what no holder, reader or refresh can need
+//	                                └─ segments ─┬─ harvest   changes and scans ──▶ new segments, in memory
+//	                                             ├─ edit      masks of what was replaced, deleted or is not owned
+//	                                             ├─ stack     entries as of one number; each view has one
+//	                                             ├─ rewrite   several entries ──▶ one, in memory or in a file
+//	                                             ├─ manifest  entries in files, stored in Pebble
+//	                                             └─ keep      what is done behind the scenes, and when
 //
 // # Terms
 //
@@ -20,6 +28,10 @@
 //   - mark: the sequence number up to which everything is synced. It has a life from
 //     one opening of the folder to the next.
 //   - view: a snapshot of Pebble at one sequence number, shared by its readers.
+//   - entry: a segment and what is hidden of it; a stack is the entries that together
+//     show each document of a range once, as of a sequence number.
+//   - manifest: the stored stack, as of the number that is committed.
+//   - turn: the right to make the next stack of a shard, beside its mutex.
 //   - seal: the file system below Pebble, which after a first failure to write lets
 //     nothing reach the disk any more, and does not tell Pebble.
 //
@@ -27,16 +39,39 @@
 //
 //  1. A group is one batch: its rows, its run and the state stand or fall together,
 //     and Pebble's log keeps batches in the order of sequence numbers.
+//
 //  2. A row above the mark is answered by nobody before the mark has passed it, in
 //     the same life.
+//
 //  3. Behind the seal the disk stays as it was; no write is acknowledged whose sync
 //     ended behind it. The folder is then opened again: what is there is what was
 //     synced, and perhaps some of what its writers were told to be unknown.
+//
 //  4. No failure of the disk ends the process, and none blocks a caller beyond its
 //     context; reads go on from what was open.
+//
 //  5. Every key and value that is read is checked as it is decoded; one that does not
 //     hold what FORMAT.md says is fault.Corrupt.
 //
-// Absent on purpose: searching, sources of another form than the bytes that came,
-// and a second copy of anything.
+//  6. Segments are never the truth: what they lack is made from rows and changes, which
+//     are kept from the committed number on. Damage is told in the log and costs time.
+//
+//  7. A stack is made from the one before, and counts if that is still the last one; it is
+//     published with a snapshot of the same number. Files outlive their last reader.
+//
+//  8. A range is narrowed in the manifest before another shard may write outside of it.
+//
+// # Memory
+//
+// Options.Memory, M below, is what Pebble takes for cached blocks and the tables of recent
+// writes. Segments take beside it, while shards are written to: M for what is in memory
+// alone, of all shards together; M for each segment in the making, one for each shard that
+// refreshes at the moment; and what a merge takes, of which there is one at a time: four
+// bytes a doc and the terms of one field. What is written is indexed after M bytes at the
+// latest, so that a refresh has no more to do than that. A mask takes a bit a doc, once for
+// each of the views that are open and differ in it. Files are mapped: the system's cache
+// holds as much of them as it has room for, and none of it is counted here.
+//
+// Absent on purpose: searching (package search), and sources of another form than the
+// bytes that came.
 package embedded
