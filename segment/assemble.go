@@ -36,7 +36,7 @@ type keyWriter struct {
 }
 
 func (a *assembler) keys() *keyWriter {
-	a.t.keys = a.file.at
+	a.t.keys = a.file.align(8) // so that they are words in memory too
 	return &keyWriter{file: a.file}
 }
 

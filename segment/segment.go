@@ -121,7 +121,7 @@ func (s *Segment) Key(doc Doc) routing.Key {
 
 // Keys are the order keys of all docs, as Key gives them one by one. They belong to the
 // segment and must not be changed.
-func (s *Segment) Keys() []uint64 { return words(s.src.bytes(s.keys, 8*uint64(s.docs))) }
+func (s *Segment) Keys() []uint64 { return wordsOfBytes(s.src.bytes(s.keys, 8*uint64(s.docs))) }
 
 // SeqNo is the sequence number of a doc's root.
 func (s *Segment) SeqNo(doc Doc) int64 { return s.seqNos.get(uint64(doc)) }
