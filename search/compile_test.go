@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/mapping"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
@@ -24,8 +26,9 @@ var update = flag.Bool("update", false, "write the plans that are made now into 
 
 // TestCompiled compares plans with what was written down: testdata/compile/*.txt have for each
 // query (?) what OpenSearch 2.19.0 answered to _validate/query?explain=true (=), the same
-// with rewrite=true where it differs (R), or the error of _search (!), and below our plan,
-// or our error (>). Their index is that of testdata/compile/index.json.
+// with rewrite=true where it differs (R), or the error of _search (!), what that found (H:
+// how many, ids and scores), and below our plan, or our error (>). Their index is that of
+// testdata/compile/index.json.
 func TestCompiled(t *testing.T) {
 	index := newIndex(t)
 	files, err := filepath.Glob("testdata/compile/*.txt")
@@ -51,6 +54,11 @@ func comparePlans(t *testing.T, index *indexed, file string) {
 			t.Errorf("%s\n got %s\nwant %s", told, got, want)
 		}
 		cases[n] = told + "\n> " + got
+		if _, hits, ok := strings.Cut(told, "\nH "); ok {
+			if got := index.hits(t, asked); got != hits {
+				t.Errorf("%s\n got %s\nwant %s", asked, got, hits)
+			}
+		}
 	}
 	if *update {
 		if err := os.WriteFile(file, []byte(strings.Join(cases, "\n\n")+"\n"), 0o600); err != nil {
@@ -82,6 +90,26 @@ func (i *indexed) plan(t *testing.T, body string) string {
 		return err.Error()
 	}
 	return strconv.Itoa(e.Status()) + " " + strings.ReplaceAll(brief(e), "\n", " ")
+}
+
+// hits are what a search finds, by id.
+func (i *indexed) hits(t *testing.T, body string) string {
+	s, err := query.ReadSearch([]byte(`{"query":` + body + `}`))
+	if err != nil {
+		return err.Error()
+	}
+	r := search.NewRequest()
+	r.Query, r.Now = s.Query, now
+	found, err := search.Run(t.Context(), []search.Index{i.Index}, r)
+	if err != nil {
+		return err.Error()
+	}
+	texts := make([]string, len(found.Hits))
+	for n, hit := range found.Hits {
+		texts[n] = hit.ID + ":" + java.Float(hit.Score)
+	}
+	slices.Sort(texts)
+	return strings.Join(append([]string{strconv.FormatInt(found.Total, 10)}, texts...), " ")
 }
 
 // brief is an error with its causes; a reason that was told before is SAME.
