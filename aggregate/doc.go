@@ -46,11 +46,14 @@
 //  5. A masked view counts as a segment of what it shows: terms with min_doc_count 0 are
 //     those of documents that are shown.
 //
-// testdata holds what OpenSearch 2.19.0 answered to some thousand requests, which tests
+// testdata holds what OpenSearch 2.19.0 answered to more than a thousand requests, which tests
 // replay over one segment, over many, and over masked ones; laws_test.go compares random
 // aggregations with the simplest way to compute them.
 //
-// Sums over several shards may differ from the server's in the last digit: it adds shard
+// Known to differ: terms of constant_keyword are its value, where the server tells the name
+// of the index; sub-fields of flat_object are refused, of which the server tells nothing or
+// the name of a Java object; a shard that fails fails the search, where the server answers
+// with what the others have. Sums over several shards may differ from the server's in the last digit: it adds shard
 // by shard, we doc by doc.
 //
 // Absent on purpose: JSON of requests (package query), finding documents (package search),

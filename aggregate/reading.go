@@ -144,7 +144,8 @@ type terms struct {
 	column *segment.OrdinalColumn
 	field  *segment.Field // the dictionary
 	view   segment.View
-	index  string
+
+	constant []byte // the only term of the index, of fields that have one
 
 	found []uint32
 	has   []bool
@@ -159,9 +160,16 @@ const absentTerm = ^uint32(0)
 // begin turns to a view, and says how many ordinals there are.
 func (r *terms) begin(at search.Place) int {
 	r.here, r.column, r.field, r.view = r.fields[at.Index], nil, nil, at.View
-	r.index = at.Context.Index(at.Index).Name
 	if r.here == nil {
 		return 0
+	}
+	switch index := at.Context.Index(at.Index); r.here.Type() {
+	case "_index":
+		r.constant = []byte(index.Name)
+	case "constant_keyword":
+		if def, ok := index.Schema.Mapping().Field(r.here.Name()); ok {
+			r.constant = []byte(def.Text("value"))
+		}
 	}
 	if r.field = at.View.Field(r.here.Name()); r.field == nil {
 		return 0
@@ -181,8 +189,8 @@ func (r *terms) spelled() func(doc segment.Doc) []byte {
 	switch r.here.Type() {
 	case "_id":
 		return func(doc segment.Doc) []byte { return []byte(r.view.ID(doc)) }
-	case "_index":
-		return func(segment.Doc) []byte { return []byte(r.index) }
+	case "_index", "constant_keyword":
+		return func(segment.Doc) []byte { return r.constant }
 	}
 	return nil
 }

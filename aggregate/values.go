@@ -103,6 +103,10 @@ func classOf(f *fields.Field) (class, error) {
 			"Note that this can use significant memory.", f.Path())
 	case f.Path() == f.Type() && f.Path()[0] == '_':
 		return 0, exception.New(exception.IllegalArgument, "Fielddata is not supported on field [%s] of type [%s]", f.Path(), f.Type())
+	case f.Type() == "flat_object" && f.Prefix() == "":
+		return 0, exception.New(exception.IllegalArgument, "Field [%s] of type [flat_object] does not support doc_value in root field", f.Path())
+	case f.Type() == "flat_object":
+		return 0, exception.New(exception.IllegalArgument, "aggregating [%s] of type [flat_object] is not supported by this version of reshelve", f.Path())
 	case f.Kind() == fields.Opaque:
 		return others, nil
 	case f.Spec().Column == 0:
