@@ -11,10 +11,13 @@ import (
 const indexedWhileOpening = 1000
 
 // behind reports whether so much of a view is not in the stack that a start would wait
-// for it too long: after a crash, or where there never were segments.
+// for it too long. The shard's mutex is held.
 func (x *segments) behind(v *view) bool {
 	if x.stack == nil {
-		return v.docs > indexedWhileOpening
+		if x.shard.state.pruned >= 0 || v.seqNo <= indexedWhileOpening {
+			return false // a folder without segments, which is read once, while it is opened
+		}
+		x.set(newStack(-1, v.within, nil, 0, nil)) // a crash before the first manifest: the changes tell all
 	}
 	return v.seqNo-x.stack.indexed > indexedWhileOpening || len(x.stack.lost) > 0
 }
@@ -24,10 +27,7 @@ func (x *segments) behind(v *view) bool {
 // indexed, so that a refresh finds more. The shard's mutex is held.
 func (x *segments) later(v *view) {
 	s := x.shard
-	v.seqNo = -1
-	if x.stack != nil {
-		v.seqNo = x.stack.indexed
-	}
+	v.seqNo = x.stack.indexed
 	if s.indexing == nil {
 		s.indexing = make(chan struct{})
 	}
