@@ -39,26 +39,19 @@
 //
 //  1. A group is one batch: its rows, its run and the state stand or fall together,
 //     and Pebble's log keeps batches in the order of sequence numbers.
-//
 //  2. A row above the mark is answered by nobody before the mark has passed it, in
 //     the same life.
-//
 //  3. Behind the seal the disk stays as it was; no write is acknowledged whose sync
 //     ended behind it. The folder is then opened again: what is there is what was
 //     synced, and perhaps some of what its writers were told to be unknown.
-//
 //  4. No failure of the disk ends the process, and none blocks a caller beyond its
 //     context; reads go on from what was open.
-//
 //  5. Every key and value that is read is checked as it is decoded; one that does not
 //     hold what FORMAT.md says is fault.Corrupt.
-//
 //  6. Segments are never the truth: what they lack is made from rows and changes, which
 //     are kept from the committed number on. Damage is told in the log and costs time.
-//
 //  7. A stack is made from the one before, and counts if that is still the last one; it is
 //     published with a snapshot of the same number. Files outlive their last reader.
-//
 //  8. A range is narrowed in the manifest before another shard may write outside of it.
 //
 // # Memory
