@@ -9,7 +9,8 @@ import (
 )
 
 // agree compares, while nobody writes, what the server says of one index in all its
-// ways: gets, pages of searches by both orders, and the count. What it gets is noted.
+// ways: gets, pages of searches by both orders, the count, and searches by values. What
+// it gets is noted.
 func (c *client) agree(index string, orders ...string) {
 	c.t.Helper()
 	if answer, err := c.talk.Do(c.ctx, "POST", c.url+"/"+index+"/_refresh", nil); err != nil || answer.Status != 200 {
@@ -29,6 +30,7 @@ func (c *client) agree(index string, orders ...string) {
 	if err != nil || json.Unmarshal(answer.Body, &count) != nil || count.Count != len(listed) {
 		c.t.Errorf("%s has %d documents, and the count is %s %v", index, len(listed), answer, err)
 	}
+	c.byValue(index, listed)
 	ids := c.history.ids(index)
 	for id, hit := range listed {
 		if !slices.Contains(ids, id) {

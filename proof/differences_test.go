@@ -18,4 +18,8 @@ func (d difference) explains(c call, want, got string) bool {
 var differences = []difference{}
 
 // searchDifferences are those of searches, each with its reason.
-var searchDifferences = []difference{}
+var searchDifferences = []difference{
+	{ // named by what is not supported, where the server does something
+		have: regexp.MustCompile(`^400 .*is not supported by this version of reshelve`),
+	},
+}

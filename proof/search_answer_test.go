@@ -48,13 +48,16 @@ func comparable(status int, body []byte, scored bool) string {
 	if e, is := answer["error"].(members); is {
 		return fmt.Sprintf("%d %s", status, encoded(essence(e)))
 	}
+	if _, is := answer["valid"]; is {
+		return fmt.Sprintf("%d %v", status, answer["valid"]) // why is told in our words
+	}
 	for _, name := range []string{"took", "_shards", "_scroll_id", "pit_id", "timed_out", "num_reduce_phases"} {
 		delete(answer, name)
 	}
 	if all, is := answer["responses"].([]any); is {
 		for i, one := range all {
 			text := encoded(one)
-			all[i] = comparable(200, []byte(text), scored)
+			all[i] = uncut(comparable(200, []byte(text), scored), scored, false, true)
 		}
 	}
 	settle(answer, scored)
@@ -123,6 +126,22 @@ func settle(value any, scored bool) {
 	}
 }
 
+// settleFields brings the values of the fields of a hit into one order. The server shows
+// those of inner arrays after the others, numbers without a sign by their bits, shows
+// binary fields, which are not kept, and flat objects by Java's words, and does not show
+// what copy_to brought.
+func settleFields(of any) {
+	shown, _ := of.(members)
+	for _, name := range []string{"bin", "copied", "fo"} {
+		delete(shown, name)
+	}
+	for _, values := range shown {
+		if all, is := values.([]any); is {
+			slices.SortFunc(all, func(a, b any) int { return cmp.Compare(encoded(a), encoded(b)) })
+		}
+	}
+}
+
 // settled sorts hits whose sort values, or whose scores, are equal by their ids.
 func settled(hits []any, scored bool) []any {
 	type ranked struct {
@@ -137,6 +156,7 @@ func settled(hits []any, scored bool) []any {
 		if !is {
 			return hits
 		}
+		settleFields(hit["fields"])
 		if !scored {
 			delete(hit, "_score")
 			delete(hit, "matched_queries_scores")

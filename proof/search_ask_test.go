@@ -19,7 +19,7 @@ func (a *asker) question() question {
 	if q.way == "validate" {
 		q.index = whole
 	}
-	a.scored = q.index == whole
+	a.scored, a.sharded = q.index == whole, strings.Contains(q.index, parts)
 	switch q.way {
 	case "count":
 		q.body = fmt.Sprintf(`{"query":%s}`, a.query(2))
@@ -49,8 +49,8 @@ func (a *asker) search() string {
 		add(`"sort":%s`, a.sort(false))
 	}
 	add(`"size":%s`, a.pick("size", "200", "200", "200", "10", "5", "0", "1"))
-	for _, member := range []string{`"from":` + a.pick("from", "0", "3", "20"), `"track_total_hits":` + a.pick("track", "true", "false", "5"), a.ifScored(`"min_score":` + a.pick("score", "0.5", "1", "2.5")), `"version":true`, `"seq_no_primary_term":true`,
-		`"track_scores":true`, `"stored_fields":` + a.pick("stored", `[]`, `"_none_"`, `["_source"]`, `["n"]`), `"explain":false`} {
+	for _, member := range []string{`"from":` + a.pick("from", "0", "3", "20"), `"track_total_hits":` + a.pick("track", "true", "false", "5"), a.ifScored(`"min_score":` + a.pick("score", "0.5", "1", "2.5")), `"version":true`, a.ifOneShard(`"seq_no_primary_term":true`),
+		`"track_scores":true`, `"stored_fields":` + a.pick("stored", `[]`, `["n"]`, `["k*"]`), `"explain":false`} {
 		if member != "" && a.seldom(9, member) {
 			add("%s", member)
 		}
@@ -63,7 +63,7 @@ func (a *asker) search() string {
 		add(`"_source":%s`, source)
 	}
 	if a.seldom(6, "docvalue_fields") {
-		add(`"docvalue_fields":[%q,%s]`, a.field(columnFields), a.pick("column", `"o*"`, `{"field":"d","format":"yyyy"}`, `"i"`, `{"field":"f","format":"0.0"}`, `"k*"`, `"g"`, `{"field":"dn","format":"epoch_millis"}`))
+		add(`"docvalue_fields":[%q,%s]`, a.field(columnFields), a.pick("column", `"ip*"`, `{"field":"d","format":"yyyy"}`, `"i"`, `{"field":"f","format":"0.0"}`, `"k*"`, `"g"`, `{"field":"dn","format":"epoch_millis"}`))
 	}
 	if a.seldom(6, "fields") {
 		add(`"fields":[%q,%s]`, a.anyField(), a.pick("field", `"*"`, `{"field":"d","format":"yyyy-MM"}`, `"k*"`, `"nest.*"`, `"o"`, `"n*"`))

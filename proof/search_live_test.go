@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -160,8 +161,11 @@ func (p *pair) compareSearch(q question) (want, got string) {
 			return err.Error()
 		}
 		text := strings.ReplaceAll(comparable(status, body, scored), p.prefix, "")
-		if q.way == "slices" {
+		if q.way == "slices" || strings.Contains(q.body, `"_doc"`) {
 			text = unordered(text)
+		}
+		if strings.Contains(q.index, parts) {
+			text = rounded(text)
 		}
 		if first || last {
 			text = uncut(text, scored, first, last)
@@ -180,6 +184,18 @@ func (p *pair) compareSearch(q question) (want, got string) {
 	return want, got
 }
 
+// fraction is a fraction of which the last digits depend on how numbers were added up.
+var fraction = regexp.MustCompile(`-?\d+\.\d+(E-?\d+)?`)
+
+// rounded writes the fractions of an answer from several shards, whose documents are not
+// the server's, with ten digits.
+func rounded(text string) string {
+	return fraction.ReplaceAllStringFunc(text, func(digits string) string {
+		f, _ := strconv.ParseFloat(digits, 64)
+		return strconv.FormatFloat(f, 'g', 10, 64)
+	})
+}
+
 // unordered sorts the hits of several walks.
 func unordered(text string) string {
 	status, body, _ := strings.Cut(text, " ")
@@ -188,7 +204,9 @@ func unordered(text string) string {
 	hits, _ := outer["hits"].([]any)
 	delete(outer, "totals")
 	for _, hit := range hits {
-		delete(hit.(members), "sort")
+		if h, is := hit.(members); is {
+			delete(h, "sort")
+		}
 	}
 	settle(answer, false)
 	return status + " " + encoded(answer)
@@ -266,7 +284,7 @@ func TestLiveSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range each {
-			q := generator.Example(int(s%1e9) + round*each + i)
+			q := generator.Example(int((s*1e6 + uint64(round*each+i)) % 1e15))
 			asked[q.way]++
 			want, got := p.compareSearch(q)
 			if want == got {

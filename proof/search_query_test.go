@@ -10,8 +10,17 @@ import (
 // asker draws searches. Its faults are those that one search may have.
 type asker struct {
 	*rapid.T
-	names  int  // of queries so far
-	scored bool // scores are compared, and what depends on the terms of one shard
+	names   int  // of queries so far
+	scored  bool // scores are compared, and what depends on the terms of one shard
+	sharded bool // one of the indices has several shards, which hold other documents than the server's
+}
+
+// ifOneShard is a text when there is one shard.
+func (a *asker) ifOneShard(text string) string {
+	if a.sharded {
+		return ""
+	}
+	return text
 }
 
 // ifScored is a text when scores are compared.
