@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/reshelve/reshelve/segment"
@@ -21,8 +22,11 @@ func (k *sink) run(n node) error {
 	case *termNode:
 		return k.blocks(n)
 	case *fixedNode:
-		if s, ok := n.node.(*setNode); ok {
-			return k.set(s.set, n.value)
+		switch of := n.node.(type) {
+		case *setNode:
+			return k.set(of.set, n.value)
+		case *everyNode:
+			return k.set(nil, n.value)
 		}
 	case *setNode:
 		return k.set(n.set, 0)
@@ -108,20 +112,33 @@ func (k *sink) each(n node) error {
 	return k.flush()
 }
 
-// set tells the docs of a set, which all have one score.
+// set tells the docs of a set, which all have one score; nil are all docs.
 func (k *sink) set(set *segment.Bits, score float32) error {
-	for i, w := range set.Words() {
+	for i := range k.scores {
+		k.scores[i] = score
+	}
+	words := int(k.limit+63) / 64
+	for i := range words {
+		w := uint64(math.MaxUint64)
+		if set != nil {
+			w = set.Words()[i]
+		} else if over := k.limit & 63; i == words-1 && over != 0 {
+			w = 1<<over - 1
+		}
 		if k.accept != nil {
 			w &= k.accept.Words()[i]
 		}
-		for ; w != 0; w &= w - 1 {
-			if err := k.add(segment.Doc(i<<6+bits.TrailingZeros64(w)), score); err != nil {
+		if k.n+64 > batch {
+			if err := k.flush(); err != nil || k.stop || k.demand > score {
 				return err
 			}
-			if k.stop || k.demand > score {
-				return nil
-			}
 		}
+		docs, n := k.docs[k.n:], 0
+		for first := segment.Doc(i << 6); w != 0; w &= w - 1 {
+			docs[n] = first + segment.Doc(bits.TrailingZeros64(w))
+			n++
+		}
+		k.n += n
 	}
 	return k.flush()
 }

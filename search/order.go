@@ -28,7 +28,8 @@ type sortedHits struct {
 	full    bool
 	bound   []int64 // the ranks of the worst in the current view
 	first   []int64 // of the first key
-	best    float32 // score
+	scored  bool    // best is needed
+	best    float32 // the greatest score of all
 }
 
 // placed is a doc in an order.
@@ -107,29 +108,45 @@ func (s *sortedHits) least() float32 {
 }
 
 func (s *sortedHits) take(docs []segment.Doc, scores []float32) error {
-	for _, score := range scores {
-		s.best = max(s.best, score)
+	if s.scored {
+		s.best = max(s.best, slices.Max(scores))
 	}
-	first := s.keys[0]
-	if first.kind != byPlace {
-		s.first = readRanks(s.readers[0], s.first[:0], docs, scores)
+	lead := s.leads(docs, scores)
+	bound := int64(math.MaxInt64)
+	if s.full {
+		bound = s.bound[0]
 	}
-	for i, doc := range docs {
-		lead := int64(0)
-		if first.kind != byPlace {
-			if lead = first.turn(s.first[i]); s.full && lead > s.bound[0] {
-				continue
-			}
-		}
-		if s.after != nil && s.compare(doc, scores[i], lead, s.after, s.beyond, false) <= 0 {
+	for i, rank := range lead {
+		if rank > bound {
 			continue
 		}
-		if s.full && s.compare(doc, scores[i], lead, &s.kept[0], s.bound, true) >= 0 {
+		if s.after != nil && s.compare(docs[i], scores[i], rank, s.after, s.beyond, false) <= 0 {
 			continue
 		}
-		s.keep(doc, scores[i])
+		if s.full && s.compare(docs[i], scores[i], rank, &s.kept[0], s.bound, true) >= 0 {
+			continue
+		}
+		if s.keep(docs[i], scores[i]); s.full {
+			bound = s.bound[0]
+		}
 	}
 	return nil
+}
+
+// leads are the ranks of docs under the first key; zeros where places are compared.
+func (s *sortedHits) leads(docs []segment.Doc, scores []float32) []int64 {
+	first := s.keys[0]
+	if first.kind == byPlace {
+		s.first = append(s.first[:0], make([]int64, len(docs))...)
+		return s.first
+	}
+	s.first = readRanks(s.readers[0], s.first[:0], docs, scores)
+	if first.Descending {
+		for i, rank := range s.first {
+			s.first[i] = ^rank
+		}
+	}
+	return s.first
 }
 
 // manyRanks is a keyReader that reads the ranks of many docs faster than one by one.

@@ -59,7 +59,7 @@ func (n numberKind) real() bool { return n == floats || n == doubles }
 // sorted is a ranking by the keys of the request.
 func (c *Context) sorted() (ranking, error) {
 	r := c.request
-	s := &sortedHits{size: r.Size}
+	s := &sortedHits{size: r.Size, scored: r.TrackScore}
 	for i := range r.Sort {
 		key, err := c.orderKey(&r.Sort[i])
 		if err != nil {

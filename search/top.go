@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,36 +31,60 @@ type topScores struct {
 	size   int
 	views  []*visited
 	kept   []rated // a heap when there are size of them, the worst on top
-	lowest float32 // what a doc must have at least
-	worst  rated
 	full   bool
+	keys   []uint64 // of the docs of the current view
+	lowest float32  // the score that a doc must have at least
+	latest uint64   // the key that one with that score must have at most
 }
 
 func newTopScores(size int) *topScores { return &topScores{size: size, lowest: none} }
 
 func (t *topScores) begin(_ int, v *visited) error {
 	t.views = append(t.views, v)
+	t.keys = v.view.Keys()
+	if t.full {
+		t.bound()
+	}
 	return nil
 }
 
 func (t *topScores) least() float32 { return t.lowest }
 
 func (t *topScores) take(docs []segment.Doc, scores []float32) error {
+	at := len(t.views) - 1
 	for i, score := range scores {
 		if score < t.lowest {
 			continue
 		}
-		at := len(t.views) - 1
-		s := rated{score: score, doc: docs[i], key: t.views[at].view.Key(docs[i]), view: at}
-		if !t.full {
-			t.fill(s)
-		} else if t.compare(&s, &t.worst) < 0 {
-			t.kept[0] = s
-			t.down(0)
-			t.worst, t.lowest = t.kept[0], t.kept[0].score
+		doc := docs[i]
+		if key := t.keys[doc]; !t.full || score > t.lowest || key <= t.latest {
+			t.offer(rated{score: score, doc: doc, key: routing.Key(key), view: at})
 		}
 	}
 	return nil
+}
+
+// offer takes a doc if it is good enough.
+func (t *topScores) offer(s rated) {
+	switch {
+	case !t.full:
+		t.fill(s)
+		return
+	case t.compare(&s, &t.kept[0]) >= 0:
+		return
+	}
+	t.kept[0] = s
+	t.down(0)
+	t.bound()
+}
+
+// bound says what a doc must have to be good enough.
+func (t *topScores) bound() {
+	worst := &t.kept[0]
+	t.lowest, t.latest = worst.score, math.MaxUint64
+	if t.views[worst.view].number == t.views[len(t.views)-1].number {
+		t.latest = uint64(worst.key)
+	}
 }
 
 // fill takes one more while there are too few.
@@ -71,7 +96,8 @@ func (t *topScores) fill(s rated) {
 	for i := len(t.kept)/2 - 1; i >= 0; i-- {
 		t.down(i)
 	}
-	t.full, t.worst, t.lowest = true, t.kept[0], t.kept[0].score
+	t.full = true
+	t.bound()
 }
 
 // compare is negative when a is better.

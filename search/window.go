@@ -18,9 +18,10 @@ const window = 2048
 type windows struct {
 	sink    *sink
 	clauses []*clause
-	filters []node // must be found too
+	filters []node // must be found too, and are asked doc by doc
 	sets    []*segment.Bits
-	not     []node // must not be found
+	terms   []*termNode // must be found too, and are read into bits
+	not     []node      // must not be found
 	notSets []*segment.Bits
 
 	sums   [window]float64
@@ -47,6 +48,13 @@ func newWindows(k *sink, of, filters, not []node) *windows {
 	}
 	w.filters, w.sets = sets(filters)
 	w.not, w.notSets = sets(not)
+	w.filters = slices.DeleteFunc(w.filters, func(n node) bool {
+		term, ok := n.(*termNode)
+		if ok {
+			w.terms = append(w.terms, term)
+		}
+		return ok
+	})
 	return w
 }
 
@@ -101,6 +109,9 @@ func (w *windows) filtered(d segment.Doc) segment.Doc {
 		}
 		d = max(d, e)
 	}
+	for _, t := range w.terms {
+		d = max(d, t.doc())
+	}
 	for _, s := range w.sets {
 		d = max(d, s.Next(d))
 	}
@@ -127,6 +138,9 @@ func (w *windows) window(base, from, to segment.Doc) error {
 				w.met[(d-base)>>6] |= 1 << (d & 63)
 			}
 		}
+	}
+	for _, t := range w.terms {
+		t.mask(base, to, &w.met)
 	}
 	return w.sweep(base)
 }
@@ -179,7 +193,6 @@ func (w *windows) sweep(base segment.Doc) error {
 			continue
 		}
 		w.met[i] = 0
-		all := word
 		at := int(base>>6) + i
 		if k.accept != nil {
 			word &= k.accept.Words()[at]
@@ -202,10 +215,8 @@ func (w *windows) sweep(base segment.Doc) error {
 				}
 			}
 		}
-		for ; all != 0; all &= all - 1 {
-			w.sums[i<<6+bits.TrailingZeros64(all)] = 0
-		}
 	}
+	clear(w.sums[:])
 	return k.flush()
 }
 
@@ -279,5 +290,38 @@ func (t *termNode) give(docs []segment.Doc, freqs []uint32, base segment.Doc, su
 			length = t.lengths[doc]
 		}
 		sums[(doc-base)&(window-1)] += float64(weight - weight/(1+float32(f*t.scores.inverse[length])))
+	}
+}
+
+// mask takes the docs of a window out that the term does not have.
+func (t *termNode) mask(base, to segment.Doc, met *[window / 64]uint64) {
+	var has [window / 64]uint64
+	if t.current < base {
+		t.advance(base)
+	}
+	if t.docs == nil && t.current < to {
+		has[(t.current-base)>>6&(window/64-1)] |= 1 << (t.current & 63)
+		t.block()
+	}
+	for t.current < to {
+		docs := t.docs[t.i:]
+		whole := docs[len(docs)-1] < to
+		if !whole {
+			n, _ := slices.BinarySearch(docs, to)
+			docs = docs[:n]
+		}
+		for _, doc := range docs {
+			slot := (doc - base) & (window - 1)
+			has[slot>>6] |= 1 << (slot & 63)
+		}
+		if whole {
+			t.block()
+			continue
+		}
+		t.i += len(docs)
+		t.current = t.docs[t.i]
+	}
+	for i := range met {
+		met[i] &= has[i]
 	}
 }
