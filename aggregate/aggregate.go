@@ -23,10 +23,11 @@ type Options struct {
 	Now        int64 // the time, in milliseconds
 }
 
-// Collector collects for all aggregations of a request. It is for one search: New,
-// Prepare, search.Run, AppendJSON. Not safe for concurrent use.
+// Collector collects for all aggregations of a request: New, search.Run, AppendJSON. Not
+// safe for concurrent use.
 type Collector struct {
 	options Options
+	tree    []Aggregation
 	top     *children
 	scored  bool
 	leaf    leaf
@@ -46,21 +47,31 @@ func New(tree []Aggregation, o Options) (*Collector, error) {
 	if o.MaxBuckets == 0 {
 		o.MaxBuckets = 65535
 	}
-	c := &Collector{options: o}
-	b := building{options: o, scored: &c.scored}
-	var err error
-	if c.top, err = b.children(tree, nil); err != nil {
-		return nil, err
-	}
-	c.top.score(c.scored)
+	c := &Collector{options: o, tree: tree}
 	c.leaf.of = c
-	return c, nil
+	return c, c.build()
 }
 
-// Prepare finds the fields in the indices that the search is about: all of them, in the
-// order of search.Run. It is called once, before search.Run, for an index without any
-// document too. The error is an *exception.Error.
-func (c *Collector) Prepare(all []search.Index) error { return c.top.prepare(all) }
+// build makes the workers.
+func (c *Collector) build() (err error) {
+	b := building{options: c.options, scored: &c.scored}
+	if c.top, err = b.children(c.tree, nil); err != nil {
+		return err
+	}
+	c.top.score(c.scored)
+	return nil
+}
+
+// Prepare finds the fields in the indices that the search is about, in those without any
+// document too. search.Run calls it; when it does so again, all begins anew. The error is
+// an *exception.Error.
+func (c *Collector) Prepare(all []search.Index) error {
+	c.leaf, c.failed = leaf{of: c}, nil
+	if err := c.build(); err != nil {
+		return err
+	}
+	return c.top.prepare(all)
+}
 
 // Begin is for search.Run.
 func (c *Collector) Begin(at search.Place) (search.Leaf, error) {
