@@ -223,14 +223,18 @@ func (c *call) searchParams(x *searching) (err error) {
 // appendFailedShards appends the members of the failure of a search in all shards.
 func (c *call) appendFailedShards(out []byte, failed *control.PhaseError) []byte {
 	cause := exception.From(failed.Cause)
-	out = appendException(append(out, `"error":{"root_cause":[`...), cause, false)
+	root := cause.Root()
+	out = appendException(append(out, `"error":{"root_cause":[`...), root, false)
 	out = append(out, `],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[{"shard":0,"index":`...)
 	out = appendString(out, failed.Index)
 	out = appendString(append(out, `,"node":`...), c.s.options.Name)
 	out = append(appendException(append(out, `,"reason":`...), cause, true), "}]"...)
-	if cause.Type.Row().Plain {
-		out = appendExceptionBody(append(out, `,"caused_by":{`...), cause, false)
-		out = append(appendException(append(out, `,"caused_by":`...), cause, true), '}')
+	switch {
+	case root.Type.Row().Plain:
+		out = appendExceptionBody(append(out, `,"caused_by":{`...), root, false)
+		out = append(appendException(append(out, `,"caused_by":`...), root, true), '}')
+	case root != cause:
+		out = appendException(append(out, `,"caused_by":`...), root, true)
 	}
 	return strconv.AppendInt(append(out, `},"status":`...), int64(cause.Status()), 10)
 }

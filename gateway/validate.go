@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
@@ -44,7 +45,8 @@ func (c *call) validate() error {
 	if err != nil {
 		told := object{{"valid", false}}
 		if explain {
-			told.add("error", exception.From(err).Error())
+			e := exception.From(err)
+			told.add("error", className(e.Type)+"["+e.Reason+"]")
 		}
 		return c.answer(http.StatusOK, told)
 	}
@@ -86,4 +88,15 @@ func reasonOf(err error) string {
 		return e.Reason
 	}
 	return err.Error()
+}
+
+// className is the name of the server's class of a type: ParsingException.
+func className(t exception.Type) string {
+	name := ""
+	for word := range strings.SplitSeq(string(t), "_") {
+		if word != "" {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return name
 }

@@ -73,29 +73,14 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 		}
 	}
 	r.Now = s.options.Clock().UnixMilli()
-	err := prepare(r.Collectors, indices)
-	if err == nil {
-		f.Result, err = search.Run(ctx, indices, r)
-	}
-	if err != nil {
+	var err error
+	if f.Result, err = search.Run(ctx, indices, r); err != nil {
 		if len(indices) > 0 && isException(err) {
 			err = &PhaseError{Index: indices[0].Name, Cause: err}
 		}
 		return nil, joined(err, f.Close())
 	}
 	return f, nil
-}
-
-// prepare shows all indices to collectors that want to see them before.
-func prepare(collectors []search.Collector, indices []search.Index) error {
-	for _, c := range collectors {
-		if p, ok := c.(interface{ Prepare([]search.Index) error }); ok {
-			if err := p.Prepare(indices); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // searched is an index as package search takes it.
