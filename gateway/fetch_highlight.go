@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -32,6 +33,8 @@ type marking struct {
 	style  highlight.Style
 	limit  int // max_analyzer_offset; NoLimit: not told
 	gap    int
+	plain  bool     // by the plain highlighter
+	simple bool     // whose fragments are cut without regard to what was found
 	values []string // of the current hit
 }
 
@@ -136,7 +139,8 @@ func newMarking(schema *fields.Schema, name string, m query.Marking, encoder str
 	if !ok {
 		return nil, nil
 	}
-	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, style: styleOf(m, encoder)}
+	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, style: styleOf(m, encoder),
+		plain: m.Type == "plain", simple: m.Fragmenter == "simple"}
 	if m.FieldMatch == nil || *m.FieldMatch {
 		wanted = only(wanted, f.Name())
 	}
@@ -168,9 +172,9 @@ func (one *marking) check(m query.Marking) error {
 			"the field [%s] should be indexed with term vector with position offsets to be used with fast vector highlighter", one.name)
 	case m.Type == "fvh":
 		return notYet("the highlighter [fvh]")
-	case m.Type == "plain":
-		return notYet("the highlighter [plain]")
-	case m.BoundaryScanner == "chars" && one.style.Fragments > 0 && !one.style.Whole:
+	case m.Type == "plain" && one.style.Fragments > 0 && m.Fragmenter != "" && m.Fragmenter != "simple" && m.Fragmenter != "span":
+		return exception.New(exception.IllegalArgument, "unknown fragmenter option [%s] for the field [%s]", m.Fragmenter, one.name)
+	case m.BoundaryScanner == "chars" && !one.plain && one.style.Fragments > 0 && !one.style.Whole:
 		return exception.New(exception.IllegalArgument, "Invalid boundary scanner type: chars")
 	case one.limit != highlight.NoLimit && one.limit > maxAnalyzed:
 		return exception.New(exception.IllegalArgument, "max_analyzer_offset has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
@@ -256,13 +260,33 @@ func (m *marking) fragments(h *search.Hit, index string) ([]string, error) {
 	if m.field.Kind() == fields.Text {
 		a = m.field.Analyzer()
 	}
+	if m.plain {
+		return m.plainFragments(h, index, a)
+	}
 	text := highlight.Read(m.values, a, m.gap, m.limit)
 	if m.limit == highlight.NoLimit && text.Length() > maxAnalyzed && !m.hasOffsets() {
-		return nil, exception.New(exception.IllegalArgument, "The length of [%s] field of [%d] doc of [%s] index has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
-			"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
-			"For large texts, indexing with offsets or term vectors is recommended!", m.field.Path(), h.Doc, index, maxAnalyzed)
+		return nil, m.tooLong(strconv.Itoa(int(h.Doc)), index, "")
 	}
 	return highlight.Unified(text, m.wanted, m.style), nil
+}
+
+// plainFragments are those of the plain highlighter, which looks at each value alone.
+func (m *marking) plainFragments(h *search.Hit, index string, a analysis.Analyzer) ([]string, error) {
+	var texts []*highlight.Text
+	for _, v := range m.values {
+		text := highlight.Read([]string{v}, a, m.gap, m.limit)
+		if text.Length() > maxAnalyzed && m.limit == highlight.NoLimit {
+			return nil, m.tooLong(h.ID, index, ", and highlighting with unified or fvh highlighter")
+		}
+		texts = append(texts, text)
+	}
+	return highlight.Plain(texts, m.wanted, m.style, m.simple), nil
+}
+
+func (m *marking) tooLong(doc, index, with string) error {
+	return exception.New(exception.IllegalArgument, "The length of [%s] field of [%s] doc of [%s] index has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
+		"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
+		"For large texts, indexing with offsets or term vectors%s is recommended!", m.field.Path(), doc, index, maxAnalyzed, with)
 }
 
 // hasOffsets reports whether the mapping asks to keep the places of words.

@@ -15,62 +15,65 @@ type match struct {
 	often      int    // how many there are of it
 }
 
-// Find finds what some queries want, by place.
+// find finds what some queries want, by place.
 func (t *Text) find(wanted []search.Wanted) (found []match) {
-	for _, w := range wanted {
-		for _, term := range w.Terms {
-			at := t.by[string(term)]
-			for _, i := range at {
-				found = append(found, t.match(i, string(term), len(at)))
-			}
-		}
-		found = t.phrases(found, w.Phrases)
-		for n, form := range w.Forms {
-			found = t.form(found, form, formName(n))
-		}
-	}
+	t.each(wanted, func(i int32, term string, often int) {
+		found = append(found, match{t.tokens[i].start, t.tokens[i].end, term, often})
+	})
 	slices.SortStableFunc(found, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), strings.Compare(a.term, b.term))
 	})
 	return found
 }
 
-func (t *Text) match(i int32, term string, often int) match {
-	return match{t.tokens[i].start, t.tokens[i].end, term, often}
+// each yields the tokens that some queries want, with what they are counted as, and how
+// many there are of that. A token may come several times.
+func (t *Text) each(wanted []search.Wanted, yield func(i int32, term string, often int)) {
+	for _, w := range wanted {
+		for _, term := range w.Terms {
+			at := t.by[string(term)]
+			for _, i := range at {
+				yield(i, string(term), len(at))
+			}
+		}
+		t.phrases(w.Phrases, yield)
+		for n, form := range w.Forms {
+			t.form(form, formName(n), yield)
+		}
+	}
 }
 
 // formName is a term that no text has.
 func formName(n int) string { return string([]byte{0xff, byte(n >> 8), byte(n)}) }
 
 // form finds the terms of a form, which count as one term.
-func (t *Text) form(found []match, form search.Form, name string) []match {
-	before := len(found)
+func (t *Text) form(form search.Form, name string, yield func(int32, string, int)) {
+	var found []int32
 	for term, at := range t.by {
-		if !form([]byte(term)) {
-			continue
-		}
-		for _, i := range at {
-			found = append(found, t.match(i, name, 0))
+		if form([]byte(term)) {
+			found = append(found, at...)
 		}
 	}
-	for i := range found[before:] {
-		found[before+i].often = len(found) - before
+	for _, i := range found {
+		yield(i, name, len(found))
 	}
-	return found
 }
 
 // phrases finds the words of phrases where these are; each place once.
-func (t *Text) phrases(found []match, phrases []search.Phrase) []match {
+func (t *Text) phrases(phrases []search.Phrase, yield func(int32, string, int)) {
 	if len(phrases) == 0 {
-		return found
+		return
 	}
 	in := map[int32]bool{}
 	for _, p := range phrases {
-		t.near(p, in)
+		t.near(p, func(tokens []int32) {
+			for _, i := range tokens {
+				in[i] = true
+			}
+		})
 	}
 	for i := range in {
 		term := t.tokens[i].term
-		found = append(found, t.match(i, term, len(t.by[term])))
+		yield(i, term, len(t.by[term]))
 	}
-	return found
 }

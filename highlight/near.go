@@ -7,10 +7,10 @@ import (
 	"github.com/reshelve/reshelve/search"
 )
 
-// near marks the tokens of all places where the words of a phrase are near each other, as
+// near yields the tokens of all places where the words of a phrase are near each other, as
 // Lucene's spans find them: in their order with at most slop positions between all of them
-// when slop is 0, else in any order.
-func (t *Text) near(p search.Phrase, in map[int32]bool) {
+// when slop is 0, else in any order. They are valid during the call.
+func (t *Text) near(p search.Phrase, yield func(tokens []int32)) {
 	places := make([][]int32, len(p.Words)) // of each word: tokens, by position
 	for i, w := range p.Words {
 		for _, term := range w.Terms {
@@ -26,14 +26,14 @@ func (t *Text) near(p search.Phrase, in map[int32]bool) {
 	first, last := p.Words[0].Position, p.Words[len(p.Words)-1].Position
 	slop := p.Slop + max(0, last-first-len(p.Words)+1) // holes count as moves
 	if p.Slop == 0 {
-		t.ordered(places, slop, in)
+		t.ordered(places, slop, yield)
 	} else {
-		t.unordered(places, slop, in)
+		t.unordered(places, slop, yield)
 	}
 }
 
 // ordered finds words one after the other.
-func (t *Text) ordered(places [][]int32, slop int, in map[int32]bool) {
+func (t *Text) ordered(places [][]int32, slop int, yield func([]int32)) {
 	at := make([]int, len(places))
 	for ; at[0] < len(places[0]); at[0]++ {
 		start := t.tokens[places[0][at[0]]].position
@@ -48,13 +48,13 @@ func (t *Text) ordered(places [][]int32, slop int, in map[int32]bool) {
 			end = t.tokens[places[i][at[i]]].position + 1
 		}
 		if end-start-len(places) <= slop {
-			mark(places, at, in)
+			yield(standing(places, at))
 		}
 	}
 }
 
 // unordered finds words in any order: the first of those that are looked at goes on.
-func (t *Text) unordered(places [][]int32, slop int, in map[int32]bool) {
+func (t *Text) unordered(places [][]int32, slop int, yield func([]int32)) {
 	at := make([]int, len(places))
 	position := func(i int) int { return t.tokens[places[i][at[i]]].position }
 	for {
@@ -68,7 +68,7 @@ func (t *Text) unordered(places [][]int32, slop int, in map[int32]bool) {
 			}
 		}
 		if position(greatest)+1-position(least)-len(places) <= slop {
-			mark(places, at, in)
+			yield(standing(places, at))
 		}
 		if at[least]++; at[least] == len(places[least]) {
 			return
@@ -76,8 +76,11 @@ func (t *Text) unordered(places [][]int32, slop int, in map[int32]bool) {
 	}
 }
 
-func mark(places [][]int32, at []int, in map[int32]bool) {
+// standing are the tokens at some places.
+func standing(places [][]int32, at []int) []int32 {
+	tokens := make([]int32, len(places))
 	for i := range places {
-		in[places[i][at[i]]] = true
+		tokens[i] = places[i][at[i]]
 	}
+	return tokens
 }

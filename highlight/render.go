@@ -12,13 +12,7 @@ var entities = strings.NewReplacer(`"`, "&quot;", "&", "&amp;", "<", "&lt;", ">"
 // render writes a passage with its tags.
 func (s *Style) render(t *Text, p *passage) string {
 	var out strings.Builder
-	plain := func(from, to int) {
-		text := string(utf16.Decode(t.units[from:to]))
-		if s.HTML {
-			text = entities.Replace(text)
-		}
-		out.WriteString(text)
-	}
+	plain := func(from, to int) { out.WriteString(s.encoded(t.units[from:to])) }
 	at := p.start
 	for _, m := range p.matches {
 		if m.start > at {
@@ -34,6 +28,15 @@ func (s *Style) render(t *Text, p *passage) string {
 	plain(at, max(at, p.end))
 	text := strings.TrimSuffix(out.String(), "\x00")
 	return strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
+}
+
+// encoded is a part of the content as it is written.
+func (s *Style) encoded(units []uint16) string {
+	text := string(utf16.Decode(units))
+	if s.HTML {
+		text = entities.Replace(text)
+	}
+	return text
 }
 
 // hasText reports whether a text has more than blanks.

@@ -47,28 +47,22 @@ func (s *Show) addColumn(name string, f *fields.Field, printer *fields.Printer) 
 	s.columns = append(s.columns, column{name: name, field: f, print: []*fields.Printer{printer}})
 }
 
-// appendColumns appends the members of the columns, each with a comma behind it, but for
-// those that the values have shown.
-func (s *Show) appendColumns(dst []byte, row Row) []byte {
+// appendColumns adds the members of the columns, but for those that the values have shown.
+func (s *Show) appendColumns(row Row) {
+	s.json = s.json[:0]
 	for i := range s.columns {
 		c := &s.columns[i]
 		if s.values != nil && s.values.shows(c.name) {
 			continue
 		}
-		before := len(dst)
-		dst = append(member(dst, c.name), '[')
-		start := len(dst)
+		start := len(s.json)
 		for _, printer := range c.print {
-			dst = c.append(dst, printer, row)
+			s.json = c.append(s.json, printer, row)
 		}
-		if len(dst) == start {
-			dst = dst[:before]
-			continue
+		if end := len(s.json); end > start {
+			s.members = append(s.members, shownMember{c.name, s.json[start:end:end]})
 		}
-		dst[len(dst)-1] = ']'
-		dst = append(dst, ',')
 	}
-	return dst
 }
 
 // append appends the values of a column, each with a comma behind it.

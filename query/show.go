@@ -1,10 +1,12 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
@@ -15,6 +17,9 @@ import (
 type Show struct {
 	columns []column
 	values  *values // nil: none
+
+	members []shownMember // of the current hit
+	json    []byte        // of its columns
 }
 
 // Row is a hit as Show sees it.
@@ -59,22 +64,43 @@ func (s *Show) NeedsSource() bool { return s.values != nil }
 // Append appends the object of the fields of a hit; some is false, and nothing has been
 // appended, when it has none of them.
 func (s *Show) Append(dst []byte, row Row) (_ []byte, some bool) {
-	before := len(dst)
-	dst = append(dst, '{')
+	s.members = s.members[:0]
 	if s.values != nil {
 		s.values.read(row.ID, row.Source)
-		dst = s.values.appendMembers(dst)
 	}
-	dst = s.appendColumns(dst, row)
-	if len(dst) == before+1 {
-		return dst[:before], false
+	s.appendColumns(row)
+	if s.values != nil {
+		s.members = s.values.members(s.members)
+	}
+	if len(s.members) == 0 {
+		return dst, false
+	}
+	inServerOrder(s.members)
+	for i, m := range s.members {
+		if i == 0 {
+			dst = append(dst, '{')
+		}
+		dst = append(append(token.AppendString(dst, m.name), ":["...), m.json[:len(m.json)-1]...)
+		dst = append(dst, "],"...)
 	}
 	dst[len(dst)-1] = '}' // instead of a comma
 	return dst, true
 }
 
-// member appends the name of a member.
-func member(dst []byte, name string) []byte { return append(token.AppendString(dst, name), ':') }
+// shownMember is a field of the current hit: its values, with a comma behind each.
+type shownMember struct {
+	name string
+	json []byte
+}
+
+// inServerOrder sorts members as the server's map of them does, by buckets.
+func inServerOrder(members []shownMember) {
+	table := 16
+	for 4*len(members) > 3*table {
+		table *= 2
+	}
+	slices.SortStableFunc(members, func(a, b shownMember) int { return java.Bucket(a.name, table) - java.Bucket(b.name, table) })
+}
 
 // named are the names that a name or a pattern with * means: leaves and aliases.
 func named(schema *fields.Schema, pattern string) []string {

@@ -139,16 +139,12 @@ func (v *values) shows(name string) bool {
 	return false
 }
 
-// appendMembers appends the members of the current source, each with a comma behind it.
-func (v *values) appendMembers(dst []byte) []byte {
+// members appends the members of the current source.
+func (v *values) members(dst []shownMember) []shownMember {
 	for _, s := range v.shown {
-		if s.malformed || len(s.json) == 0 {
-			continue
+		if !s.malformed && len(s.json) > 0 {
+			dst = append(dst, shownMember{s.name, s.json})
 		}
-		dst = append(member(dst, s.name), '[')
-		dst = append(dst, s.json...)
-		dst[len(dst)-1] = ']'
-		dst = append(dst, ',')
 	}
 	return dst
 }
@@ -272,7 +268,7 @@ func (s *shownValue) appendRange(value mapping.Value) []byte {
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
 		}
-		dst = member(dst, name)
+		dst = append(token.AppendString(dst, name), ':')
 		switch {
 		case address != nil:
 			dst = s.field.AppendTerm(dst, address)
