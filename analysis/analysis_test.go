@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	library "github.com/blevesearch/go-porterstemmer"
 	"pgregory.net/rapid"
 )
 
@@ -36,6 +37,21 @@ func (f byRules) tokenize(s *stream) {
 	}
 }
 
+func BenchmarkAnalyzers(b *testing.B) {
+	data := []byte("The quick brown foxes were jumping over the lazy dogs, and nobody in the village of 1234 people could tell why. ")
+	for _, name := range []string{"standard", "simple", "whitespace", "keyword", "stop", "english", "french", "german"} {
+		b.Run(name, func(b *testing.B) {
+			a := builtin[name]()
+			var tokens []Token
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				tokens = a.Analyze(tokens[:0], data)
+			}
+		})
+	}
+}
+
 func BenchmarkStandard(b *testing.B) {
 	a := Analyzer(builtin["standard"]())
 	for name, text := range map[string]string{
@@ -53,4 +69,25 @@ func BenchmarkStandard(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestPorter: the stemmer finds for words of ASCII what the library finds, which errs in
+// words that are endings alone.
+func TestPorter(t *testing.T) {
+	endings := []string{"", "s", "es", "ies", "ed", "eed", "ing", "y", "e", "ll", "ational", "tional", "izer", "bli", "ousli", "ation", "ness",
+		"fulness", "aliti", "biliti", "logi", "icate", "ful", "al", "ance", "ement", "ion", "sion", "tion", "ive", "ize", "able", "ate"}
+	begin := rapid.StringOfN(rapid.RuneFrom([]rune("aeiouybcdflmnstwxz'1")), 2, 6, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		word := begin.Draw(t, "begin")
+		for range rapid.IntRange(1, 3).Draw(t, "endings") {
+			word += rapid.SampledFrom(endings).Draw(t, "ending")
+		}
+		if word == "ies" {
+			return
+		}
+		got, want := string(porterStem(new(stream), []byte(word))), library.StemString(word)
+		if got != want {
+			t.Fatalf("%s: %s, want %s", word, got, want)
+		}
+	})
 }

@@ -15,7 +15,7 @@ const defaultGap = 100
 func analyzerKinds() map[string]func(*part) *chain {
 	kinds := map[string]func(*part) *chain{
 		"standard": func(p *part) *chain {
-			return words(standard{max: p.tokenLength("max_token_length", 255), lower: true}, stopped(p, "_none_")...)
+			return words(standard{max: p.tokenLength(), lower: true}, stopped(p, "_none_")...)
 		},
 		"default": func(*part) *chain { return words(standard{max: 255, lower: true}) },
 		"simple":  func(*part) *chain { return words(newRuns(unicode.IsLetter, math.MaxInt, true)) },

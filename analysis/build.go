@@ -173,11 +173,11 @@ func (b *builder) defineAnalyzer(p *part) *exception.Error {
 	if typ == "" && p.has("tokenizer") {
 		typ = "custom"
 	}
-	switch {
-	case typ == "":
+	switch typ {
+	case "":
 		_, err := p.typeOf(groupAnalyzer)
 		return err
-	case typ == "custom":
+	case "custom":
 		c, err := b.custom(p)
 		if err == nil {
 			b.analyzers[p.name] = c

@@ -303,24 +303,33 @@ func (a *Analysis) inlineFilter(q Inline, part Part) (filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if part.Settings == nil {
+		return a.bareFilter(q, typ, p)
+	}
+	if kind, ok := filterKinds()[typ]; typ != "standard" && (!ok || kind.bareOnly || kind.make == nil && !kind.needs) {
+		return nil, q.notFound(groupFilter, typ, true)
+	}
+	return asFilter(newFilter(typ, p))
+}
+
+// bareFilter is what a name means that no settings define: without an index what it means
+// in an analyzer of settings, in an index a definition without options.
+func (a *Analysis) bareFilter(q Inline, typ string, p *part) (filter, error) {
 	kind, ok := filterKinds()[typ]
-	bare := part.Settings == nil
 	switch {
-	case typ == "standard", bare && (q.Global && ok && !kind.needs || kind.bareOnly), bare && q.Global && (typ == "nGram" || typ == "edgeNGram"):
-		f, err := bareFilter(typ)
-		if err != nil {
-			return nil, err
-		}
-		if f == nil {
-			return nil, q.notFound(groupFilter, typ, !bare)
-		}
-		return f, nil
-	case !ok, !bare && kind.bareOnly, kind.make == nil && !kind.needs:
-		return nil, q.notFound(groupFilter, typ, !bare)
-	case bare && q.Global:
+	case typ == "standard", kind.bareOnly && kind.make != nil, q.Global && (typ == "nGram" || typ == "edgeNGram"),
+		q.Global && ok && !kind.needs && kind.make != nil:
+		return asFilter(bareFilter(typ))
+	case !ok, kind.make == nil && !kind.needs:
+		return nil, q.notFound(groupFilter, typ, false)
+	case q.Global:
 		return nil, settingsRequired()
 	}
-	f, err := newFilter(typ, p)
+	return asFilter(newFilter(typ, p))
+}
+
+// asFilter keeps a nil exception from becoming an error.
+func asFilter(f filter, err *exception.Error) (filter, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	indic "github.com/blevesearch/bleve/v2/analysis/lang/in"
 	"github.com/blevesearch/bleve/v2/analysis/lang/it"
 	"github.com/blevesearch/bleve/v2/analysis/lang/pt"
-	porter "github.com/blevesearch/go-porterstemmer"
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
 	"github.com/blevesearch/snowballstem/dutch"
@@ -62,14 +61,6 @@ func fromBleve(f bleve.TokenFilter) func(*stream, []byte) []byte {
 		token := bleve.Token{Term: bytes.Clone(term)}
 		return f.Filter(bleve.TokenStream{&token})[0].Term
 	}
-}
-
-// porterStem is the stemmer of M. F. Porter, "An algorithm for suffix stripping", 1980.
-func porterStem(_ *stream, term []byte) []byte {
-	if string(term) == "eed" {
-		return term // nothing is before the ending, which the library does not see
-	}
-	return []byte(string(porter.StemWithoutLowerCasing(bytes.Runes(term))))
 }
 
 // possessive removes 's.

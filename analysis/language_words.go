@@ -76,7 +76,6 @@ func changed(text []byte, more, less string) func() []string {
 }
 
 var (
-	catalanArticles = strings.Fields("d l m n s t")
 	irishArticles   = strings.Fields("d m b")
 	italianArticles = strings.Fields(`c l all dall dell nell sull coll pell gl agl dagl degl negl sugl un m t s v d`)
 )

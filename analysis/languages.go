@@ -3,11 +3,10 @@ package analysis
 // language is an analyzer of one language: the filters around its stop words, and its
 // stemmer.
 type language struct {
-	stops      string   // the name of the list
-	before     []filter // the stop words
-	after      []filter // before the stemmer
-	stem       filter
-	charFilter charFilter
+	stops  string   // the name of the list
+	before []filter // the stop words
+	after  []filter // before the stemmer
+	stem   filter
 }
 
 // languageKinds are the analyzers of languages; nil: not supported.

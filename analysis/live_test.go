@@ -191,6 +191,9 @@ func compare(t *rapid.T, server *servers.Server, body map[string]any) {
 		return
 	}
 	want.Tokens, want.Error = asServer(t, server, body)
+	if strings.Contains(want.Error, "startOffset must be non-negative") {
+		return // the server fails where a filter before has mixed up the places
+	}
 	if got.Error != "" && want.Error != "" {
 		return // of several errors the server tells that of its first step
 	}

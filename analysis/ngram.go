@@ -36,6 +36,7 @@ func (p *part) checkGrams(least, most int) {
 }
 
 func (f *edgeNGrams) filter(s *stream) {
+	s.next -= s.tail() // as Lucene's filter, which forgets the holes at the end
 	s.spread(func(t *Token) {
 		term := t.Term
 		n := utf8.RuneCount(term)
@@ -85,6 +86,7 @@ func (p *part) checkSpread(least, most int) {
 }
 
 func (f *nGrams) filter(s *stream) {
+	s.next -= s.tail() // as edgeNGrams
 	s.spread(func(t *Token) {
 		gram := *t
 		eachGram(t.Term, f.least, f.most, func(start, end int) {

@@ -82,14 +82,6 @@ func (p *part) list(option string) []string {
 	return words
 }
 
-// items is list where a single string is one item.
-func (p *part) items(option string) []string {
-	if values := p.values[option]; len(values) == 1 {
-		return values
-	}
-	return p.list(option)
-}
-
 func (p *part) number(option string, fallback int) int {
 	text := p.text(option, "")
 	if !p.has(option) {

@@ -232,48 +232,42 @@ func (f patternCapture) filter(s *stream) {
 	})
 }
 
-// parts are the groups that the patterns find, by their beginnings, and of those that
-// begin together by the order of patterns. Without a group, a pattern tells its match.
+// parts are what the patterns find in a term: of their next findings always the one that
+// begins first, and of those that begin together that of the first pattern.
 func (f patternCapture) parts(term []byte, keep bool) [][]byte {
-	type found struct {
-		matches [][]int
-		group   int
-	}
-	all := make([]found, len(f.patterns))
+	found := make([][][2]int, len(f.patterns))
 	for i, pattern := range f.patterns {
-		all[i] = found{javaMatches(pattern, term, -1), 1}
-		if pattern.first.NumSubexp() == 0 {
-			all[i].group = 0
-		}
+		found[i] = pattern.groups(term, keep)
 	}
 	var parts [][]byte
 	for {
-		best, start := -1, 0
-		for i := range all {
-			at, ok := -1, false
-			for len(all[i].matches) > 0 && !ok {
-				match := all[i].matches[0]
-				if 2*all[i].group >= len(match) {
-					all[i].matches, all[i].group = all[i].matches[1:], min(1, f.patterns[i].first.NumSubexp())
-					continue
-				}
-				at = match[2*all[i].group]
-				whole := at == 0 && match[2*all[i].group+1] == len(term)
-				if ok = at >= 0 && match[2*all[i].group+1] > at && !(keep && whole); !ok {
-					all[i].group++
-				}
-			}
-			if ok && (best < 0 || at < start) {
-				best, start = i, at
+		best := -1
+		for i := range found {
+			if len(found[i]) > 0 && (best < 0 || found[i][0][0] < found[best][0][0]) {
+				best = i
 			}
 		}
 		if best < 0 {
 			return parts
 		}
-		match := all[best].matches[0]
-		parts = append(parts, term[match[2*all[best].group]:match[2*all[best].group+1]])
-		all[best].group++
+		parts = append(parts, term[found[best][0][0]:found[best][0][1]])
+		found[best] = found[best][1:]
 	}
+}
+
+// groups are the groups of all matches that are not empty; of a pattern without groups
+// the matches. Those that are the whole term are left out when that is kept anyway.
+func (r *javaRegexp) groups(term []byte, keep bool) [][2]int {
+	var all [][2]int
+	for _, match := range javaMatches(r, term, -1) {
+		for group := min(1, r.first.NumSubexp()); 2*group < len(match); group++ {
+			from, to := match[2*group], match[2*group+1]
+			if from >= 0 && to > from && (!keep || from > 0 || to < len(term)) {
+				all = append(all, [2]int{from, to})
+			}
+		}
+	}
+	return all
 }
 
 // patternTokenizer splits at matches, or takes a group of each match.

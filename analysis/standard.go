@@ -121,12 +121,12 @@ func breaks(text []byte, i int) bool {
 func wordAt(text []byte, i, most int) (end int, typ string) {
 	text = window(text, i, most)
 	c, next := classAt(text, i)
-	switch {
-	case c == han:
+	switch c {
+	case han:
 		return skipExtend(text, next), typeIdeograph
-	case c == hiragana:
+	case hiragana:
 		return skipExtend(text, next), typeHiragana
-	case c == complex || c == complexExtend:
+	case complex, complexExtend:
 		return complexRun(text, i), typeSoutheast
 	}
 	end, typ = scanWord(text, i)

@@ -83,7 +83,12 @@ func (c *chain) run(dst []Token, text []byte) (tokens []Token, next, end int) {
 	for _, f := range c.filters {
 		f.filter(s)
 	}
-	dst, next, end = append(dst, s.tokens...), s.next, s.end
+	next, end = s.next, s.end
+	if len(dst) == 0 {
+		dst = s.tokens // with the room that was needed, for the next text
+	} else {
+		dst = append(dst, s.tokens...)
+	}
 	s.release()
 	return dst, next, end
 }

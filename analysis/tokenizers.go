@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"bytes"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,7 +13,7 @@ import (
 // tokenizerKinds are the server's tokenizers; nil: not supported.
 func tokenizerKinds() map[string]func(*part) tokenizer {
 	return map[string]func(*part) tokenizer{
-		"standard": func(p *part) tokenizer { return standard{max: p.tokenLength("max_token_length", 255)} },
+		"standard": func(p *part) tokenizer { return standard{max: p.tokenLength()} },
 		"keyword": func(p *part) tokenizer {
 			if p.number("buffer_size", 256) <= 0 {
 				p.illegal("bufferSize must be > 0")
@@ -19,7 +21,7 @@ func tokenizerKinds() map[string]func(*part) tokenizer {
 			return whole{}
 		},
 		"whitespace": func(p *part) tokenizer {
-			return newRuns(notSpace, p.tokenLength("max_token_length", 255), false)
+			return newRuns(notSpace, p.tokenLength(), false)
 		},
 		"letter":     func(*part) tokenizer { return newRuns(unicode.IsLetter, 255, false) },
 		"lowercase":  func(*part) tokenizer { return newRuns(unicode.IsLetter, 255, true) },
@@ -38,8 +40,8 @@ func tokenizerKinds() map[string]func(*part) tokenizer {
 func notSpace(r rune) bool { return !isSpace(r) }
 
 // tokenLength is the greatest length of tokens. Lucene allows 1 to 1048576.
-func (p *part) tokenLength(option string, fallback int) int {
-	n := p.number(option, fallback)
+func (p *part) tokenLength() int {
+	n := p.number("max_token_length", 255)
 	if p.err == nil && n < 1 {
 		p.illegal("maxTokenLength must be greater than zero")
 	}
@@ -75,7 +77,7 @@ func newCharGroup(p *part) tokenizer {
 			kinds = append(kinds, kind)
 		}
 	}
-	most := p.tokenLength("max_token_length", 255)
+	most := p.tokenLength()
 	return newRuns(func(r rune) bool {
 		for _, kind := range kinds {
 			if kind(r) {
@@ -131,8 +133,8 @@ func (p *part) oneRune(option string, fallback rune) rune {
 
 func (f pathHierarchy) tokenize(s *stream) {
 	delimiters := f.places(s.text)
-	text, end := s.text, len(s.text)
-	path := f.replaced(s)
+	end := len(s.text)
+	path := f.replaced(s, delimiters)
 	s.next = 0
 	emit := func(start, stop int) {
 		t := Token{Term: path(start, stop), Length: 1, Start: start, End: stop, Type: typeWord}
@@ -140,7 +142,7 @@ func (f pathHierarchy) tokenize(s *stream) {
 		s.next = 1
 	}
 	if f.reverse {
-		f.backward(text, end, delimiters, emit)
+		f.backward(end, delimiters, emit)
 		return
 	}
 	// A path begins after the parts that are skipped, with its delimiter.
@@ -170,7 +172,7 @@ func (f pathHierarchy) tokenize(s *stream) {
 	}
 }
 
-func (f pathHierarchy) backward(text []byte, end int, delimiters []int, emit func(int, int)) {
+func (f pathHierarchy) backward(end int, delimiters []int, emit func(int, int)) {
 	stop := end
 	if f.skip > 0 {
 		var after []int // where parts end, from the right
@@ -209,14 +211,16 @@ func (f pathHierarchy) places(text []byte) []int {
 	return places
 }
 
-// replaced gives parts of the text with the replacement in the place of delimiters.
-func (f pathHierarchy) replaced(s *stream) func(start, end int) []byte {
+// replaced gives parts of the text with the replacement in the place of delimiters: one
+// copy of the text, of which the parts are parts.
+func (f pathHierarchy) replaced(s *stream, delimiters []int) func(start, end int) []byte {
 	if f.delimiter == f.replacement {
 		return func(start, end int) []byte { return s.text[start:end:end] }
 	}
-	return func(start, end int) []byte {
-		return []byte(strings.ReplaceAll(string(s.text[start:end]), string(f.delimiter), string(f.replacement)))
-	}
+	other := bytes.ReplaceAll(s.text, []byte(string(f.delimiter)), []byte(string(f.replacement)))
+	longer := utf8.RuneLen(f.replacement) - utf8.RuneLen(f.delimiter)
+	place := func(at int) int { return at + longer*sort.SearchInts(delimiters, at) }
+	return func(start, end int) []byte { return other[place(start):place(end):place(end)] }
 }
 
 // simplePattern makes tokens of the longest matches of a regular expression of Lucene's

@@ -134,18 +134,11 @@ func (f *wordDelimiter) pieces(term []byte) []piece {
 		}
 	}
 	for i := range all {
-		all[i].typ = f.whole(term, all[i])
+		if typ := all[i].typ; typ == delimLower || typ == delimUpper {
+			all[i].typ = delimAlpha
+		}
 	}
 	return all
-}
-
-// whole is the type of a piece: letters of both cases are letters.
-func (f *wordDelimiter) whole(_ []byte, p piece) delimiterType {
-	switch p.typ {
-	case delimLower, delimUpper:
-		return delimAlpha
-	}
-	return p.typ
 }
 
 // skipPossessive goes over 's after a letter where nothing of a word follows.
@@ -183,7 +176,7 @@ func (f *wordDelimiter) filter(s *stream) {
 			out = append(out, t)
 			continue
 		}
-		parts := f.parts(s, t.Term, pieces)
+		parts := f.parts(t.Term, pieces)
 		if len(parts) == 0 {
 			held = step // a term without parts leaves a hole
 			continue
@@ -244,65 +237,86 @@ func (f *wordDelimiter) generates(typ delimiterType) bool {
 	return f.words && typ&delimAlpha != 0 || f.numbers && typ&delimDigit != 0
 }
 
+// parting is the parts of one term while they are found.
+type parting struct {
+	*wordDelimiter
+	term       []byte
+	all        []placed
+	run, every join
+	position   int
+	lastCount  int // of the last run
+}
+
 // parts are the tokens of a term, by where they begin, the longer first.
-func (f *wordDelimiter) parts(_ *stream, term []byte, pieces []piece) []placed {
-	var all []placed
-	var run, every join
-	position, lastCount := 0, 0
-	add := func(j *join, p piece) {
-		if j.count == 0 {
-			j.from = position
-		}
-		j.add(term, p)
-	}
-	flush := func() {
-		if position == run.from {
-			position++
-		}
-		if lastCount = run.count; run.count != 1 || !f.generates(run.typ) {
-			all = append(all, placed{run.from, position, run.start, run.end, run.text})
-		}
-		run = join{}
-	}
+func (f *wordDelimiter) parts(term []byte, pieces []piece) []placed {
+	w := parting{wordDelimiter: f, term: term}
 	if len(pieces) == 1 {
-		p := pieces[0] // what is between delimiters alone is a token whatever the options
-		all = append(all, placed{0, 1, p.start, p.end, term[p.start:p.end]})
-		position, pieces = 1, nil
-	}
-	for _, p := range pieces {
-		if run.count > 0 && run.typ&p.typ == 0 {
-			flush()
-		}
-		if f.joinWords && p.typ&delimAlpha != 0 || f.joinNumbers && p.typ&delimDigit != 0 {
-			add(&run, p)
-		}
-		if f.joinAll {
-			add(&every, p)
-		}
-		if f.generates(p.typ) {
-			all = append(all, placed{position, position + 1, p.start, p.end, term[p.start:p.end]})
-			position++
+		w.put(pieces[0]) // what is between delimiters alone is a token whatever the options
+	} else {
+		for _, p := range pieces {
+			w.piece(p)
 		}
 	}
-	if run.count > 0 {
-		flush()
-	}
-	if every.count > lastCount {
-		if position == every.from {
-			position++
-		}
-		if every.count != 1 || !f.generates(every.typ) {
-			all = append(all, placed{every.from, position, every.start, every.end, every.text})
-		}
-	}
+	w.joins()
 	if f.keep {
-		if position == 0 {
-			position++
-		}
-		all = slices.Insert(all, 0, placed{0, position, 0, len(term), term})
+		w.all = slices.Insert(w.all, 0, placed{0, max(w.position, 1), 0, len(term), term})
 	}
-	slices.SortStableFunc(all, func(a, b placed) int {
+	slices.SortStableFunc(w.all, func(a, b placed) int {
 		return cmp.Or(a.from-b.from, b.to-a.to, a.start-b.start, b.end-a.end)
 	})
-	return all
+	return w.all
+}
+
+func (w *parting) put(p piece) {
+	w.all = append(w.all, placed{w.position, w.position + 1, p.start, p.end, w.term[p.start:p.end]})
+	w.position++
+}
+
+func (w *parting) piece(p piece) {
+	if w.run.count > 0 && w.run.typ&p.typ == 0 {
+		w.endRun()
+	}
+	if w.joinWords && p.typ&delimAlpha != 0 || w.joinNumbers && p.typ&delimDigit != 0 {
+		w.add(&w.run, p)
+	}
+	if w.joinAll {
+		w.add(&w.every, p)
+	}
+	if w.generates(p.typ) {
+		w.put(p)
+	}
+}
+
+func (w *parting) add(j *join, p piece) {
+	if j.count == 0 {
+		j.from = w.position
+	}
+	j.add(w.term, p)
+}
+
+// joins puts what is still joined.
+func (w *parting) joins() {
+	if w.run.count > 0 {
+		w.endRun()
+	}
+	if w.every.count > w.lastCount {
+		w.join(w.every)
+	}
+}
+
+func (w *parting) endRun() {
+	w.lastCount = w.run.count
+	w.join(w.run)
+	w.run = join{}
+}
+
+// join puts a run, which takes a position if its pieces took none. A run of one piece that
+// is a token already is none.
+func (w *parting) join(j join) {
+	if w.position == j.from {
+		w.position++
+	}
+	if j.count != 1 || !w.generates(j.typ) {
+		w.all = append(w.all, placed{j.from, w.position, j.start, j.end, j.text})
+	}
 }
