@@ -28,6 +28,8 @@ func newTopHits(n *node, k *TopHits, scored *bool) worker {
 
 func (w *topHits) prepare([]search.Index) error {
 	switch size := w.of.From + w.of.Size; {
+	case w.n.above.scope() != "":
+		return exception.New(exception.IllegalArgument, "[top_hits] of nested objects is not supported by this version of reshelve")
 	case size > maxHits:
 		return exception.New(exception.IllegalArgument, "Top hits result window is too large, the top hits aggregator [%s]'s from + size must be "+
 			"less than or equal to: [%d] but was [%d]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",

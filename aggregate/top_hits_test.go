@@ -46,3 +46,16 @@ func TestTopHits(t *testing.T) {
 		}
 	}
 }
+
+// TestTopHitsOfObjects: what is told of a hit is a document's.
+func TestTopHitsOfObjects(t *testing.T) {
+	d := &described{name: "objects", mappings: `{"properties":{"n":{"type":"nested"}}}`, docs: []string{`{"n":[{}]}`}}
+	indices := []search.Index{d.index(t, 0, layouts[0])}
+	const refused = "400 illegal_argument_exception: [top_hits] of nested objects is not supported by this version of reshelve"
+	if got := ask(indices, `{"aggs":{"x":{"nested":{"path":"n"},"aggs":{"y":{"top_hits":{}}}}}}`); got != refused {
+		t.Error(got)
+	}
+	if got := ask(indices, `{"aggs":{"x":{"nested":{"path":"n"},"aggs":{"r":{"reverse_nested":{},"aggs":{"y":{"top_hits":{}}}}}}}}`); got == refused {
+		t.Error(got)
+	}
+}
