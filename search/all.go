@@ -149,6 +149,18 @@ func boundFrom(n node, from segment.Doc) (last segment.Doc, most float32) {
 	return end, 0
 }
 
+func (a *allNode) ceiling() float32 {
+	sum := 0.0
+	for _, n := range a.scores {
+		sum += float64(n.ceiling())
+	}
+	most := roundUp(sum, len(a.scores))
+	if a.more != nil {
+		most = roundUp(float64(most)+float64(a.more.ceiling()), 2)
+	}
+	return most
+}
+
 func (a *allNode) demand(least float32) {
 	a.least, a.any = least, false
 	if len(a.scores) == 1 && a.more == nil {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"github.com/reshelve/reshelve/segment"
 )
@@ -20,6 +21,7 @@ type anyNode struct {
 	any    bool        // behind counts
 	limit  func(from segment.Doc) (last segment.Doc, most float32)
 
+	rest    []aside // nodes that cannot reach together what is demanded: they are asked for docs of others
 	current segment.Doc
 	found   []node // those that match the current doc
 	tried   bool   // found counts
@@ -29,6 +31,21 @@ type anyNode struct {
 type standing struct {
 	at segment.Doc
 	node
+	most  float32 // the ceiling of the node
+	known bool    // most counts
+}
+
+func (s *standing) high() float32 {
+	if !s.known {
+		s.most, s.known = s.ceiling(), true
+	}
+	return s.most
+}
+
+// aside is a node that is not followed any more.
+type aside struct {
+	node
+	most float32
 }
 
 // newAny makes a node of some, nil ones too, of which at least need must find a doc.
@@ -56,7 +73,7 @@ func (a *anyNode) fill(nodes []node) {
 	a.sure, a.least, a.limit = true, none, a.bound
 	for _, n := range nodes {
 		if n != nil {
-			a.heap = append(a.heap, standing{n.doc(), n})
+			a.heap = append(a.heap, standing{at: n.doc(), node: n})
 			a.sum += n.cost()
 			a.sure = a.sure && n.exact()
 		}
@@ -89,6 +106,10 @@ func (a *anyNode) down(i int) {
 // settle makes the doc on top the current one, if enough nodes have it, or goes on.
 func (a *anyNode) settle() segment.Doc {
 	for {
+		if len(a.heap) == 0 {
+			a.current = end
+			return end
+		}
 		d := a.heap[0].at
 		a.current, a.tried = d, false
 		if d == end {
@@ -109,7 +130,7 @@ func (a *anyNode) settle() segment.Doc {
 
 // move takes all nodes to at least to.
 func (a *anyNode) move(to segment.Doc) {
-	for a.heap[0].at < to {
+	for len(a.heap) > 0 && a.heap[0].at < to {
 		top := &a.heap[0]
 		if top.at+1 == to {
 			top.at = top.node.next()
@@ -169,6 +190,11 @@ func (a *anyNode) try() {
 	if !a.tried {
 		a.found, a.tried = a.found[:0], true
 		a.gather(0)
+		for _, n := range a.rest {
+			if has(n.node, a.current) {
+				a.found = append(a.found, n.node)
+			}
+		}
 	}
 }
 
@@ -211,17 +237,74 @@ func (a *anyNode) bestScore() float32 {
 func (a *anyNode) bound(from segment.Doc) (segment.Doc, float32) {
 	last, best, sum := end, float32(0), 0.0
 	for i := range a.heap {
-		s := &a.heap[i]
-		if s.at == end {
-			continue
-		}
-		l, most := s.bound(max(from, s.at))
+		l, most := boundFrom(a.heap[i].node, from)
 		last, best, sum = min(last, l), max(best, most), sum+float64(most)
 	}
+	for _, n := range a.rest {
+		l, most := boundFrom(n.node, from)
+		last, best, sum = min(last, l), max(best, most), sum+float64(most)
+	}
+	return last, a.together(best, sum)
+}
+
+func (a *anyNode) ceiling() float32 {
+	best, sum := float32(0), 0.0
+	for i := range a.heap {
+		most := a.heap[i].ceiling()
+		best, sum = max(best, most), sum+float64(most)
+	}
+	for _, n := range a.rest {
+		best, sum = max(best, n.most), sum+float64(n.most)
+	}
+	return a.together(best, sum)
+}
+
+// together is the greatest score of nodes of which the best and the sum are known.
+func (a *anyNode) together(best float32, sum float64) float32 {
 	if a.best {
 		sum = float64(best) + (sum-float64(best))*math.Max(0, float64(a.tie))
 	}
-	return last, roundUp(sum, len(a.heap)+2)
+	return roundUp(sum, len(a.heap)+len(a.rest)+2)
 }
 
-func (a *anyNode) demand(least float32) { a.least, a.any = least, false }
+func (a *anyNode) demand(least float32) {
+	a.block(least)
+	if a.need > 1 {
+		return
+	}
+	a.part()
+	if a.best && a.tie == 0 { // what is below does not count where the best is enough
+		for i := range a.heap {
+			a.heap[i].demand(least)
+		}
+	}
+}
+
+// block allows to leave out blocks.
+func (a *anyNode) block(least float32) { a.least, a.any = least, false }
+
+// part finds the nodes that are no longer followed: the least ones, as long as they cannot
+// reach together what is demanded.
+func (a *anyNode) part() {
+	best, sum := float32(0), 0.0
+	for _, n := range a.rest {
+		best, sum = max(best, n.most), sum+float64(n.most)
+	}
+	for len(a.heap) > 0 {
+		low := 0
+		for i := range a.heap {
+			if a.heap[i].high() < a.heap[low].high() {
+				low = i
+			}
+		}
+		most := a.heap[low].high()
+		if best, sum = max(best, most), sum+float64(most); a.together(best, sum) >= a.least {
+			break
+		}
+		a.rest = append(a.rest, aside{a.heap[low].node, most})
+		a.heap = slices.Delete(a.heap, low, low+1)
+	}
+	for i := len(a.heap)/2 - 1; i >= 0; i-- {
+		a.down(i)
+	}
+}

@@ -178,4 +178,5 @@ func combined(mode string, values []float64, weights float64) float64 {
 
 // bound knows nothing of what functions give.
 func (f *functionNode) bound(segment.Doc) (segment.Doc, float32) { return end, math.MaxFloat32 }
+func (f *functionNode) ceiling() float32                         { return math.MaxFloat32 }
 func (f *functionNode) demand(float32)                           {}

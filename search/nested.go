@@ -164,4 +164,9 @@ func (n *nestedNode) bound(segment.Doc) (segment.Doc, float32) {
 	return end, math.MaxFloat32
 }
 
+func (n *nestedNode) ceiling() float32 {
+	_, most := n.bound(0)
+	return most
+}
+
 func (n *nestedNode) demand(float32) {}

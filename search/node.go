@@ -30,6 +30,8 @@ type node interface {
 	// bound is the greatest score that a doc from one on up to last may have. From is not
 	// before the current doc.
 	bound(from segment.Doc) (last segment.Doc, most float32)
+	// ceiling is a score that no doc exceeds.
+	ceiling() float32
 	// demand allows to leave out docs with scores below least, from now on.
 	demand(least float32)
 }
@@ -48,6 +50,7 @@ type plain struct{}
 
 func (plain) score() float32                           { return 0 }
 func (plain) bound(segment.Doc) (segment.Doc, float32) { return end, 0 }
+func (plain) ceiling() float32                         { return 0 }
 func (plain) demand(float32)                           {}
 
 // at goes to doc, or the first after it, where n is before that, and reports whether n

@@ -192,6 +192,19 @@ func (p *phraseNode) bound(from segment.Doc) (segment.Doc, float32) {
 	return last, most
 }
 
+func (p *phraseNode) ceiling() float32 {
+	if p.scores == nil {
+		return 0
+	}
+	return p.scores.weight
+}
+
+func (p *phraseNode) demand(least float32) {
+	if p.slop == 0 {
+		p.allNode.demand(least)
+	}
+}
+
 // phrasesNode is several phrases of a field that count as one.
 type phrasesNode struct {
 	*anyNode
@@ -240,6 +253,11 @@ func (p *phrasesNode) bound(segment.Doc) (segment.Doc, float32) {
 		return end, 0
 	}
 	return end, p.scores.weight
+}
+
+func (p *phrasesNode) ceiling() float32 {
+	_, most := p.bound(0)
+	return most
 }
 
 func (p *phrasesNode) demand(float32) {}

@@ -108,4 +108,12 @@ func (t *termNode) bound(from segment.Doc) (segment.Doc, float32) {
 	return t.last, t.most
 }
 
+func (t *termNode) ceiling() float32 {
+	if t.scores == nil {
+		return 0
+	}
+	t.known = false // Impacts and Bound share their result
+	return t.scores.most(t.postings.Impacts())
+}
+
 func (t *termNode) demand(float32) {}

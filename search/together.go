@@ -50,6 +50,9 @@ func (s *synonymsNode) bound(from segment.Doc) (segment.Doc, float32) {
 	return last, min(most*(1+1e-6), s.scores.weight)
 }
 
+func (s *synonymsNode) ceiling() float32     { return s.scores.weight }
+func (s *synonymsNode) demand(least float32) { s.block(least) }
+
 // loweredNode is the docs of a node; where another one finds them too, the score is
 // multiplied by a factor.
 type loweredNode struct {
@@ -76,6 +79,10 @@ func (l *loweredNode) score() float32 {
 func (l *loweredNode) bound(from segment.Doc) (segment.Doc, float32) {
 	last, most := l.node.bound(from)
 	return last, roundUp(float64(most)*max(1, l.factor)*l.boost, 2)
+}
+
+func (l *loweredNode) ceiling() float32 {
+	return roundUp(float64(l.node.ceiling())*max(1, l.factor)*l.boost, 2)
 }
 
 func (l *loweredNode) demand(float32) {}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -28,6 +29,7 @@ type windows struct {
 	met    [window / 64]uint64
 	prefix []float64 // of the clauses' greatest scores
 	few    int       // so many of clauses are only looked up
+	enough float64   // a sum that is less does not reach what is demanded, however it is rounded
 }
 
 // clause is one of the nodes that are summed.
@@ -120,7 +122,7 @@ func (w *windows) filtered(d segment.Doc) segment.Doc {
 
 // window tells the docs from one up to another, which lie in one window.
 func (w *windows) window(base, from, to segment.Doc) error {
-	w.few = 0
+	w.few, w.enough = 0, math.Inf(-1)
 	if w.sink.skip && w.sink.demand > 0 && !w.part(from, to) {
 		return w.sink.ctx.Err()
 	}
@@ -156,15 +158,11 @@ func (w *windows) part(from, to segment.Doc) bool {
 	for _, c := range w.clauses {
 		w.prefix = append(w.prefix, w.prefix[len(w.prefix)-1]+float64(c.in))
 	}
-	for w.few < len(w.clauses) && !w.reaches(w.prefix[w.few+1]) {
+	w.enough = float64(w.sink.demand) * (1 - 1e-6)
+	for w.few < len(w.clauses) && w.prefix[w.few+1] < w.enough {
 		w.few++
 	}
 	return w.few < len(w.clauses)
-}
-
-// reaches reports whether a sum may be as great as is demanded.
-func (w *windows) reaches(sum float64) bool {
-	return roundUp(sum, len(w.clauses)) >= w.sink.demand
 }
 
 // measure finds the greatest score of a clause in a window.
@@ -187,6 +185,7 @@ func (c *clause) measure(from, to segment.Doc) {
 // sweep tells what was met, and clears it.
 func (w *windows) sweep(base segment.Doc) error {
 	k := w.sink
+	asked := w.few > 0 || len(w.filters)+len(w.not) > 0
 	for i := range w.met {
 		word := w.met[i]
 		if word == 0 {
@@ -206,13 +205,17 @@ func (w *windows) sweep(base segment.Doc) error {
 		for ; word != 0; word &= word - 1 {
 			slot := i<<6 + bits.TrailingZeros64(word)
 			doc := base + segment.Doc(slot)
-			if !w.passes(doc) {
+			sum := w.sums[slot]
+			if asked && (sum+w.prefix[w.few] < w.enough || !w.passes(doc)) {
 				continue
 			}
-			if sum, ok := w.rest(doc, w.sums[slot]); ok {
-				if err := k.add(doc, float32(sum)); err != nil {
-					return err
+			if w.few > 0 {
+				if sum = w.rest(doc, sum); sum < w.enough {
+					continue
 				}
+			}
+			if err := k.add(doc, float32(sum)); err != nil {
+				return err
 			}
 		}
 	}
@@ -235,18 +238,15 @@ func (w *windows) passes(doc segment.Doc) bool {
 	return true
 }
 
-// rest adds the scores of the clauses that are only looked up; false when the sum cannot
-// reach what is demanded.
-func (w *windows) rest(doc segment.Doc, sum float64) (float64, bool) {
-	for i := w.few - 1; i >= 0; i-- {
-		if !w.reaches(sum + w.prefix[i+1]) {
-			return 0, false
-		}
+// rest adds the scores of the clauses that are only looked up, as long as the sum may reach
+// what is demanded.
+func (w *windows) rest(doc segment.Doc, sum float64) float64 {
+	for i := w.few - 1; i >= 0 && sum+w.prefix[i+1] >= w.enough; i-- {
 		if c := w.clauses[i]; has(c.node, doc) {
 			sum += float64(c.score())
 		}
 	}
-	return sum, true
+	return sum
 }
 
 // fill adds the scores of the docs before to, which lie behind base in one window.

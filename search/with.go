@@ -78,6 +78,10 @@ func (w *withNode) bound(from segment.Doc) (segment.Doc, float32) {
 	return last, most
 }
 
+func (w *withNode) ceiling() float32 {
+	return roundUp(float64(w.node.ceiling())+float64(w.more.ceiling()), 2)
+}
+
 func (w *withNode) demand(least float32) { w.least, w.any = least, false }
 
 func (w *withNode) score() float32 {
@@ -144,6 +148,7 @@ func newFixed(n node, value float32) node {
 
 func (f *fixedNode) score() float32                           { return f.value }
 func (f *fixedNode) bound(segment.Doc) (segment.Doc, float32) { return end, f.value }
+func (f *fixedNode) ceiling() float32                         { return f.value }
 func (f *fixedNode) demand(least float32)                     { f.dropped = least > f.value }
 func (f *fixedNode) next() segment.Doc {
 	if f.dropped {
