@@ -166,7 +166,7 @@ func (p *parser) geoBox() (search.Query, error) {
 	return q, err
 }
 
-// checkBox refuses a box that lacks an edge, or is upside down.
+// checkBox refuses a box that lacks an edge, is upside down or has no inside.
 func checkBox(q *search.GeoBox) error {
 	for _, edge := range []struct {
 		name  string
@@ -179,6 +179,10 @@ func checkBox(q *search.GeoBox) error {
 	switch {
 	case q.Top < q.Bottom:
 		return exception.New(exception.IllegalArgument, "top is below bottom corner: %s vs. %s", java.Double(q.Top), java.Double(q.Bottom))
+	case q.Top == q.Bottom:
+		return exception.New(exception.IllegalArgument, "top cannot be the same as bottom: %s == %s", java.Double(q.Top), java.Double(q.Bottom))
+	case q.Left == q.Right:
+		return exception.New(exception.IllegalArgument, "left cannot be the same as right: %s == %s", java.Double(q.Left), java.Double(q.Right))
 	}
 	return nil
 }
