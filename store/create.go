@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
@@ -196,7 +197,7 @@ func (s *Store) prepare(provided, name string, c catalog.Creation) (*index, erro
 	if idx.rules, err = readRules(c.Settings); err != nil {
 		return nil, err
 	}
-	analyzers, err := analyzers(c.Settings)
+	analyzers, err := analysis.FromSettings(c.Settings)
 	if err != nil {
 		return nil, err
 	}

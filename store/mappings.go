@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
 )
 
@@ -85,6 +86,9 @@ func (s *Store) storeMapping(ctx context.Context, name string, update []byte) er
 // merged is the mapping of an index after an update.
 func (idx *index) merged(update []byte) (*mapping.Mapping, error) {
 	m, err := idx.mapping.Merge(update, idx.rules.limits)
+	if err == nil && idx.unsearchable == nil {
+		err = fields.New(m, idx.schema.Analysis()).Check()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,8 @@ package store
 
 import (
 	"encoding/json"
-	"strings"
 	"sync/atomic"
 
-	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
@@ -21,18 +19,6 @@ func (x *indexer) Into(b *segment.Builder) func(shard.Row) error {
 	return func(row shard.Row) error {
 		return w.Add(x.schema.Load(), segment.Identity{Key: row.Key, ID: row.ID, SeqNo: row.SeqNo}, row.Routing, row.Source)
 	}
-}
-
-// analyzers are those that settings of an index define.
-func analyzers(settings map[string]string) (*analysis.Analysis, error) {
-	defined := map[string][]string{}
-	for name, value := range settings {
-		if !strings.HasPrefix(name, "index.analysis.") {
-			continue
-		}
-		defined[name] = list(value)
-	}
-	return analysis.New(defined)
 }
 
 // list is a setting that may have several values: they are kept as JSON. Nil when it is

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/search"
 )
 
@@ -65,13 +64,4 @@ func (s *Store) page(ctx context.Context, p *Point) (*Found, error) {
 		sc.request.After = f.Hits[n-1].Sort
 	}
 	return f, nil
-}
-
-// tooLong refuses to keep readers for longer than a day, as the server's defaults do.
-func tooLong(keep time.Duration, setting, text string) error {
-	if keep <= 24*time.Hour {
-		return nil
-	}
-	return exception.New(exception.IllegalArgument,
-		"Keep alive for request (%s) is too large. It must be less than (1d). This limit can be set by changing the [%s] cluster level setting.", text, setting)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
@@ -178,11 +179,15 @@ func newIndex(name string, entry catalog.Entry, record coord.Record, p placement
 	if idx.mapping, err = mapping.Parse(idx.record.Mapping, mapping.Unlimited(idx.rules.limits)); err != nil {
 		return nil, fault.At(fault.Wrap(fault.Corrupt, err), record.Key)
 	}
-	analyzers, err := analyzers(idx.record.Settings)
+	analyzers, err := analysis.FromSettings(idx.record.Settings)
 	if err != nil { // an older version did not read them: documents can be read nevertheless
 		idx.unsearchable = err
+		analyzers, _ = analysis.New(nil)
 	}
-	idx.schema, idx.kept = fields.New(idx.mapping, analyzers), query.Kept(idx.mapping.Source())
+	idx.schema = fields.New(idx.mapping, analyzers)
+	if idx.unsearchable == nil {
+		idx.unsearchable = idx.schema.Check()
+	}
 	return idx, nil
 }
 
