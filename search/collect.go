@@ -34,9 +34,14 @@ func (k *sink) run(n node) error {
 	return k.each(n)
 }
 
+// simple reports whether all docs of the view that the query finds count.
+func (k *sink) simple() bool {
+	return k.accept == nil && k.slice == nil && !k.filter && k.least == nil
+}
+
 // counts adds how many docs a node finds in the view, when that is known beforehand.
 func (k *sink) counts(n node) bool {
-	if k.accept != nil || k.slice != nil || k.filter || k.least != nil || !n.exact() {
+	if !k.simple() || !n.exact() {
 		return false
 	}
 	if f, ok := n.(*fixedNode); ok {
@@ -49,6 +54,24 @@ func (k *sink) counts(n node) bool {
 		return true
 	}
 	return false
+}
+
+// known is how many documents of a view a plan finds, when that can be told without looking
+// at each.
+func (r *reader) known(p plan) (int, bool) {
+	switch p := p.(type) {
+	case *constantPlan:
+		return r.known(p.of)
+	case allPlan:
+		return r.view.Docs(), true
+	case *matchPlan:
+		f := r.view.Field(p.field.Name())
+		if f == nil || !p.match.Numbers || f.Points() == nil || f.Numbers() == nil || !f.Numbers().Single() {
+			return 0, false
+		}
+		return f.Points().Count(p.match.Least, p.match.Greatest), true
+	}
+	return 0, false
 }
 
 // seldom is by how many times rarer a filter must be than what it filters for its docs to

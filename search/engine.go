@@ -206,7 +206,14 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 			return err
 		}
 	}
-	n, err := c.newReader(w, w.query, v.view, k.accept).root(w.query.plan, c.scored())
+	r := c.newReader(w, w.query, v.view, k.accept)
+	if k.rank == nil && len(k.leaves) == 0 && k.simple() {
+		if n, ok := r.known(w.query.plan); ok {
+			k.tally.total += int64(n)
+			return nil
+		}
+	}
+	n, err := r.root(w.query.plan, c.scored())
 	if n == nil || err != nil {
 		return err
 	}

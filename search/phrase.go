@@ -17,7 +17,7 @@ type phraseNode struct {
 	often   bool // how often it is there counts, not only whether
 	lengths []byte
 	sloppy  *sloppy
-	all     [][]int32 // the places of each word
+	all     [][]uint32 // the places of each word
 
 	tried     segment.Doc // the doc that frequency is of
 	any       bool        // tried counts
@@ -31,8 +31,7 @@ type wordPlaces struct {
 	offset int32
 	doc    segment.Doc // that places are of
 	any    bool        // doc counts
-	places []int32     // of the doc, less the offset, ascending
-	buf    []uint32
+	places []uint32    // in the doc, ascending
 }
 
 // phrase makes the node of a phrase, for which scores may be nil.
@@ -90,26 +89,22 @@ func (w *wordPlaces) cost() int {
 	return n
 }
 
-// at gives the places in a doc.
-func (w *wordPlaces) at(doc segment.Doc) []int32 {
+// at gives the places in a doc, on which the terms, or some of them, stand.
+func (w *wordPlaces) at(doc segment.Doc) []uint32 {
 	if w.any && w.doc == doc {
 		return w.places
 	}
 	w.places, w.doc, w.any = w.places[:0], doc, true
-	met := 0
+	if len(w.terms) == 1 {
+		w.places = w.terms[0].postings.Positions(w.places)
+		return w.places
+	}
 	for _, t := range w.terms {
-		if !at(t, doc) {
-			continue
-		}
-		met++
-		w.buf = t.postings.Positions(w.buf[:0])
-		for _, p := range w.buf {
-			w.places = append(w.places, int32(p)-w.offset)
+		if at(t, doc) {
+			w.places = t.postings.Positions(w.places)
 		}
 	}
-	if met > 1 {
-		slices.Sort(w.places)
-	}
+	slices.Sort(w.places)
 	return w.places
 }
 
@@ -134,18 +129,19 @@ func (p *phraseNode) count(doc segment.Doc) float32 {
 	for _, w := range p.words {
 		p.all = append(p.all, w.at(doc))
 	}
-	n, others := 0, p.all[1:]
+	n, others, first := 0, p.all[1:], p.words[0].offset
 again:
 	for _, place := range p.all[0] {
 		for i, places := range others {
-			for len(places) > 0 && places[0] < place {
+			wanted := int64(place) + int64(p.words[i+1].offset-first)
+			for len(places) > 0 && int64(places[0]) < wanted {
 				places = places[1:]
 			}
 			others[i] = places
 			if len(places) == 0 {
 				break again
 			}
-			if places[0] != place {
+			if int64(places[0]) != wanted {
 				continue again
 			}
 		}

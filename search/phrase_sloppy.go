@@ -31,10 +31,10 @@ type sloppy struct {
 type pointer struct {
 	*wordPlaces
 	ord   int
-	left  []int32 // places behind the current one
-	at    int32   // the current one
-	group int     // -1: of none
-	rank  int     // in its group
+	left  []uint32 // places behind the current one
+	at    int32    // the current one, less the offset
+	group int      // -1: of none
+	rank  int      // in its group
 }
 
 func newSloppy(words []*wordPlaces, slop int) *sloppy {
@@ -165,7 +165,7 @@ func (p *pointer) step() bool {
 	if len(p.left) == 0 {
 		return false
 	}
-	p.at, p.left = p.left[0], p.left[1:]
+	p.at, p.left = int32(p.left[0])-p.offset, p.left[1:]
 	return true
 }
 
