@@ -40,12 +40,13 @@ func TestRounding(t *testing.T) {
 			t.Fatalf("%d is rounded up to %d", at, low)
 		}
 		fresh, _ := newRounding(unit, fixed, offset, zone)
-		for _, near := range []int64{low, at, at + rapid.Int64Range(-3*msDay, 3*msDay).Draw(t, "near")} {
+		next := r.after(low)
+		for _, near := range []int64{low, next - 1, next, at, at + rapid.Int64Range(-3*msDay, 3*msDay).Draw(t, "near")} {
 			if got, want := r.round(near), fresh.start(near-offset)+offset; got != want {
 				t.Fatalf("%d after others: %d, alone %d", near, got, want)
 			}
 		}
-		if next := r.after(low); next <= low || next-low > 366*msDay+msDay && unit != "" {
+		if next <= low || next-low > 366*msDay+msDay && unit != "" {
 			t.Fatalf("behind %d comes %d", low, next)
 		}
 		if zone != zones[0] && zone != zones[1] || offset != 0 || math[unit] == "" {
@@ -100,6 +101,7 @@ func TestDigest(t *testing.T) {
 				d.add(all[i], 1)
 			}
 			slices.Sort(all)
+			checkMarks(t, d)
 			if len(d.means) > 2000 || !slices.IsSorted(d.means) || d.below(len(d.means)) != int64(n) {
 				t.Fatalf("%s %d: %d centroids of %d", name, n, len(d.means), d.below(len(d.means)))
 			}
@@ -115,6 +117,29 @@ func TestDigest(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func checkMarks(t *testing.T, d *digest) {
+	t.Helper()
+	sum := int64(0)
+	for i, w := range d.weights {
+		if got := d.below(i); got != sum {
+			t.Fatalf("below centroid %d of %d lie %d, and are said to be %d", i, len(d.weights), sum, got)
+		}
+		sum += w
+	}
+}
+
+// TestDigestSwaps: centroids that overtake one another take their weights along.
+func TestDigestSwaps(t *testing.T) {
+	d := &digest{compression: 100}
+	for i := range 100 {
+		d.add(float64(i), int64(i+1))
+	}
+	for i := range 99 {
+		d.swap(i, i+1)
+		checkMarks(t, d)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
 )
 
 // TestAllDocsOfAView: what is known without looking at docs is what they say.
@@ -25,5 +26,22 @@ func TestAllDocsOfAView(t *testing.T) {
 				t.Errorf("%s: %s\nwhole %s\n told %s", l.name, aggs, whole, told)
 			}
 		}
+	}
+}
+
+// TestTermsOfDeletedDocs: terms that only hidden documents have are not told, not even
+// where all are.
+func TestTermsOfDeletedDocs(t *testing.T) {
+	d := &described{name: "deleted", mappings: `{"properties":{"k":{"type":"keyword"},"l":{"type":"long"}}}`, docs: []string{`{"k":"gone","l":9}`, `{"k":"a","l":1}`, `{"k":"b","l":2}`}}
+	index := d.index(t, 0, layouts[0])
+	view := &index.Sources[0].Views[0]
+	view.Hidden = segment.NewBits(view.Docs())
+	view.Hidden.Set(0)
+	got := ask([]search.Index{index}, `{"query":{"term":{"k":"a"}},"aggs":{"x":{"terms":{"field":"k","min_doc_count":0}},"y":{"terms":{"field":"l","min_doc_count":0}},"g":{"global":{}}}}`)
+	const want = `200 {"global#g":{"doc_count":2},` +
+		`"sterms#x":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"a","doc_count":1},{"key":"b","doc_count":0}]},` +
+		`"lterms#y":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":1,"doc_count":1},{"key":2,"doc_count":0}]}}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
