@@ -9,7 +9,6 @@ import (
 	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
-	"github.com/reshelve/reshelve/shard"
 )
 
 // innerWindow is how far inner_hits reach (index.max_inner_result_window).
@@ -24,6 +23,12 @@ type inner struct {
 	objects *search.Objects
 	tell    *telling
 	below   []*inner
+}
+
+// original is the document that nested objects are of.
+type original struct {
+	source  []byte // as it is shown
+	version int64
 }
 
 // inners works out the inner_hits of queries in the index of a hit, by the server's order
@@ -123,7 +128,7 @@ func anyNeedSource(list []*inner) bool {
 }
 
 // appendInners appends what inner_hits find in a hit. Bare hits have no ids.
-func (c *call) appendInners(dst []byte, list []*inner, h *search.Hit, row *shard.Row, bare bool) (_ []byte, err error) {
+func (c *call) appendInners(dst []byte, list []*inner, h *search.Hit, of original, bare bool) (_ []byte, err error) {
 	for i, in := range list {
 		if i == 0 {
 			dst = append(dst, `,"inner_hits":{`...)
@@ -131,7 +136,7 @@ func (c *call) appendInners(dst []byte, list []*inner, h *search.Hit, row *shard
 			dst = append(dst, ',')
 		}
 		dst = append(appendString(dst, in.Name), `:{"hits":{"total":`...)
-		if dst, err = c.appendInner(dst, in, h, row, bare); err != nil {
+		if dst, err = c.appendInner(dst, in, h, of, bare); err != nil {
 			return dst, err
 		}
 		dst = append(dst, "}}"...)
@@ -142,7 +147,7 @@ func (c *call) appendInners(dst []byte, list []*inner, h *search.Hit, row *shard
 	return dst, nil
 }
 
-func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, row *shard.Row, bare bool) ([]byte, error) {
+func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, of original, bare bool) ([]byte, error) {
 	r, err := in.objects.Of(h, in.around)
 	if err != nil {
 		return dst, err
@@ -167,7 +172,7 @@ func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, row *shard.Row,
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = c.appendInnerHit(dst, in, &hits[i], row, bare); err != nil {
+			if dst, err = c.appendInnerHit(dst, in, &hits[i], of, bare); err != nil {
 				return dst, err
 			}
 		}
@@ -176,7 +181,7 @@ func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, row *shard.Row,
 }
 
 // appendInnerHit appends a nested object.
-func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, row *shard.Row, bare bool) ([]byte, error) {
+func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original, bare bool) ([]byte, error) {
 	t := in.tell
 	about, err := t.about(c, h)
 	if err != nil {
@@ -192,7 +197,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, row *shard.R
 	}
 	dst = appendSteps(dst, steps)
 	if in.fetch.Versions {
-		dst = strconv.AppendInt(append(dst, `,"_version":`...), row.Version, 10)
+		dst = strconv.AppendInt(append(dst, `,"_version":`...), of.version, 10)
 	}
 	dst = append(dst, `,"_score":`...)
 	if len(h.Sort) == 0 {
@@ -202,7 +207,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, row *shard.R
 	}
 	var alone []byte // the source, as if the document had no other object
 	if t.shown || about.needsSource() {
-		alone = onlyObject(row.Source, steps)
+		alone = onlyObject(of.source, steps)
 	}
 	if t.shown && alone != nil {
 		dst = appendObject(append(dst, `,"_source":`...), in.fetch.Source.Append(nil, alone), steps)
@@ -211,7 +216,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, row *shard.R
 		return dst, err
 	}
 	dst = appendSortValues(dst, h.Sort)
-	if dst, err = c.appendInners(appendMatched(dst, h), in.below, h, row, bare); err != nil {
+	if dst, err = c.appendInners(appendMatched(dst, h), in.below, h, of, bare); err != nil {
 		return dst, err
 	}
 	return append(dst, '}'), nil

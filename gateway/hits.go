@@ -129,7 +129,7 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 		return dst, err
 	}
 	dst = appendMatched(appendSort(dst, t.searching, h), h)
-	if dst, err = c.appendInners(dst, about.inner, h, &row, t.bare); err != nil {
+	if dst, err = c.appendInners(dst, about.inner, h, original{row.Source, row.Version}, t.bare); err != nil {
 		return dst, err
 	}
 	return append(dst, '}'), nil
