@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime/pprof"
 	"strings"
 	"testing"
 
@@ -21,7 +23,8 @@ import (
 // inside is the store in this process, for profiles:
 //
 //	go test -run '^$' -bench Load -benchtime 200x -cpuprofile cpu.out ./bench/search
-//	go test -run '^$' -bench 'Search/bool' -cpuprofile cpu.out ./bench/search
+//	go test -run '^$' -bench Search -cpuprofile cpu.out ./bench/search
+//	go tool pprof -top -tagfocus kind=bool cpu.out
 func inside(b *testing.B) *gateway.Server {
 	b.Helper()
 	dir, quiet := b.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -83,11 +86,13 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.Run(strings.ReplaceAll(k.name, " ", "_"), func(b *testing.B) {
 			i := 0
-			for b.Loop() {
-				head, body, _ := bytes.Cut(k.requests[i%len(k.requests)], []byte("\r\n\r\n"))
-				say(b, server, "POST", strings.Fields(string(head))[1], body)
-				i++
-			}
+			pprof.Do(b.Context(), pprof.Labels("kind", k.name), func(context.Context) {
+				for b.Loop() {
+					head, body, _ := bytes.Cut(k.requests[i%len(k.requests)], []byte("\r\n\r\n"))
+					say(b, server, "POST", strings.Fields(string(head))[1], body)
+					i++
+				}
+			})
 		})
 	}
 }
