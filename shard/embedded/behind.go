@@ -14,10 +14,10 @@ const indexedWhileOpening = 1000
 // for it too long. The shard's mutex is held.
 func (x *segments) behind(v *view) bool {
 	if x.stack == nil {
-		if x.shard.state.pruned >= 0 || v.seqNo <= indexedWhileOpening {
-			return false // a folder without segments, which is read once, while it is opened
+		if v.docs <= indexedWhileOpening {
+			return false
 		}
-		x.set(newStack(-1, v.within, nil, 0, nil)) // a crash before the first manifest: the changes tell all
+		x.set(newStack(-1, v.within, []numbers{allNumbers}, 0, nil)) // the changes need not tell all
 	}
 	return v.seqNo-x.stack.indexed > indexedWhileOpening || len(x.stack.lost) > 0
 }

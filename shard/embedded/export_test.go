@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	retryEvery, refuseEvery = time.Millisecond, time.Millisecond
+	retryEvery, refuseEvery, retryAfter = time.Millisecond, time.Millisecond, time.Millisecond
 }
 
 // SetTiers gives engines that are opened from now on tiers for little data, until it is
@@ -18,6 +18,23 @@ func SetTiers(fanIn int, early, held int64) (undo func()) {
 	was := tiersOf
 	tiersOf = func(int64) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, held: held} }
 	return func() { tiersOf = was }
+}
+
+// SetCommit gives the time after which something is committed, until it is undone.
+func SetCommit(after time.Duration) (undo func()) {
+	was := commitAfter
+	commitAfter = after
+	return func() { commitAfter = was }
+}
+
+// Committed is up to where the manifest of an open shard tells what is found.
+func Committed(s shard.Shard) int64 { return s.(*local).segments.committed.Load() }
+
+// Files is how many files are mapped.
+func (e *Engine) Files() int {
+	e.files.mu.Lock()
+	defer e.files.mu.Unlock()
+	return len(e.files.open)
 }
 
 // Overlaps is how many files wait to be merged, one above the other.

@@ -48,10 +48,11 @@ type files struct {
 	mu      sync.Mutex
 	open    map[string]*file // by path
 	writing map[string]bool  // paths that create is about to open
+	made    map[uint32]bool  // folders of indices that are there, durably
 }
 
 func newFiles(fs vfs.FS, dir string) *files {
-	return &files{fs: fs, dir: dir, open: map[string]*file{}, writing: map[string]bool{}}
+	return &files{fs: fs, dir: dir, open: map[string]*file{}, writing: map[string]bool{}, made: map[uint32]bool{}}
 }
 
 func (fs *files) folder(index uint32) string { return filepath.Join(fs.dir, fmt.Sprint(index)) }
@@ -159,10 +160,13 @@ func (fs *files) begin(path string) (done func()) {
 	}
 }
 
-// mkdir makes the folder of an index, durably.
+// mkdir makes the folder of an index, durably: one that is there may be of somebody who
+// failed to sync it.
 func (fs *files) mkdir(index uint32) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	dir := fs.folder(index)
-	if _, err := fs.fs.Stat(dir); err == nil {
+	if fs.made[index] {
 		return nil
 	}
 	if err := fs.fs.MkdirAll(dir, 0o700); err != nil {
@@ -173,6 +177,7 @@ func (fs *files) mkdir(index uint32) error {
 			return fault.At(fault.Wrap(fault.Unavailable, err), parent)
 		}
 	}
+	fs.made[index] = true
 	return nil
 }
 
@@ -269,5 +274,8 @@ func (fs *files) drop(index uint32) error {
 	if err := fs.sweep(index, func() (map[string]bool, error) { return nil, nil }); err != nil {
 		return err
 	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	delete(fs.made, index)
 	return fs.fs.RemoveAll(fs.folder(index))
 }

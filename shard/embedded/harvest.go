@@ -21,7 +21,7 @@ type indexing struct {
 
 // harvest makes segments of rows of one view.
 type harvest struct {
-	ctx context.Context // beside the shard's own
+	ctx context.Context
 	*segments
 	*indexing
 	view    *view
@@ -44,10 +44,8 @@ func (x *segments) harvest(ctx context.Context, v *view) *harvest {
 
 // add puts a row, of which nothing is kept.
 func (h *harvest) add(row shard.Row) error {
-	for _, ctx := range []context.Context{h.ctx, h.segments.ctx} {
-		if ctx.Err() != nil { // a large text takes a second, and a closing shard is waited for
-			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
-		}
+	if h.ctx.Err() != nil { // a large text takes a second, and a closing shard is waited for
+		return fault.Wrap(fault.Unavailable, context.Cause(h.ctx))
 	}
 	if err := h.put(row); err != nil {
 		if h.poor++; h.why == nil {
@@ -97,7 +95,7 @@ func (h *harvest) spill() error {
 			kept = append(kept, e)
 		}
 	}
-	r, err := h.rewrite(context.Background(), ordered(inRAM), true)
+	r, err := h.rewrite(h.ctx, ordered(inRAM), true)
 	if err != nil {
 		if h.inRAM < 8*h.shard.engine.tiers.held {
 			return nil

@@ -52,7 +52,8 @@ type keeper struct {
 	stop         context.CancelFunc
 }
 
-const (
+// Tests have less patience.
+var (
 	commitAfter = 30 * time.Second // of what is not in a manifest
 	retryAfter  = 5 * time.Second  // of what could not be written
 )
@@ -191,6 +192,8 @@ func (x *segments) indexEarly(ctx context.Context) error {
 // relieve indexes for a writer where writes come faster than they are indexed.
 func (x *segments) relieve(ctx context.Context) {
 	if x.pending.Load() > 4*x.shard.engine.tiers.early {
+		ctx, end := x.untilClosed(ctx)
+		defer end()
 		_ = x.indexEarly(ctx) // who refreshes is told
 	}
 }

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -50,18 +51,22 @@ func (x *segments) commit(ctx context.Context) (needed bool, err error) {
 	return true, err
 }
 
+// finishWithin is how long a closing shard indexes what was written last. More is
+// indexed when it is opened.
+const finishWithin = 2 * time.Second
+
 // finish writes what is not in the manifest when the shard closes, so that it is not
 // made again when it is opened.
 func (x *segments) finish() {
 	if x.shard.engine.refusal() != nil {
 		return
 	}
-	ctx := context.Background()
-	err := x.indexEarly(ctx)
-	if err == nil {
-		_, err = x.commit(ctx)
+	ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
+	defer cancel()
+	if x.pending.Load() <= x.shard.engine.tiers.early {
+		_ = x.indexEarly(ctx)
 	}
-	if err != nil {
+	if _, err := x.commit(context.Background()); err != nil {
 		x.shard.engine.options.Logger.Warn("store: segments are made again when the shard is opened", "shard", place(x.shard.id), "cause", err)
 	}
 }

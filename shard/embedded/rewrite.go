@@ -90,7 +90,7 @@ func (x *segments) replace(r rewritten) error {
 // The shard's mutex is held.
 func (x *segments) show() error {
 	s, st, p := x.shard, x.stack, x.shard.published
-	if s.closed || p.snapshot == nil || st.indexed != p.seqNo || st.covers != p.within || len(st.lost) > 0 {
+	if s.closed || p.snapshot == nil || p.stack == nil || st.indexed != p.seqNo || st.covers != p.within || len(st.lost) > 0 {
 		return nil
 	}
 	v := s.newView(p.snapshot, p.seqNo, p.within, p.docs)

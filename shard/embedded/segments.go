@@ -181,8 +181,20 @@ func (s *local) since(v *view, after int64, yield func(shard.Change) error) erro
 	return nil
 }
 
+// untilClosed is a context that ends when the shard closes, too.
+func (x *segments) untilClosed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(x.ctx, func() { cancel(over(x.shard.id, 0)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 // refresh publishes all that is applied once it is synced.
 func (x *segments) refresh(ctx context.Context) (int64, error) {
+	ctx, end := x.untilClosed(ctx)
+	defer end()
 	if err := x.take(ctx); err != nil {
 		return x.shard.shown(), x.shard.failure(err)
 	}
