@@ -36,7 +36,7 @@
 //  3. A document is written only after every field of it is in the stored mapping.
 //  4. Results are per item, in the caller's order; an item that was applied is
 //     never sent again.
-//  5. A source is kept and given back byte for byte.
+//  5. A source is kept byte for byte, and given back so where the mapping does not show less.
 //  6. A hit is read from the reader that found it, so it always matches its query.
 //  7. A search sees one reader of each shard; one that is refused as stale begins again.
 //  8. Points are bounded in number and in time, and an index that goes ends those that

@@ -184,7 +184,7 @@ func newIndex(name string, entry catalog.Entry, record coord.Record, p placement
 		idx.unsearchable = err
 		analyzers, _ = analysis.New(nil)
 	}
-	idx.schema = fields.New(idx.mapping, analyzers)
+	idx.schema, idx.kept = fields.New(idx.mapping, analyzers), query.Kept(idx.mapping.Source())
 	if idx.unsearchable == nil {
 		idx.unsearchable = idx.schema.Check()
 	}
