@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/token"
 )
 
@@ -91,26 +92,16 @@ func numeric(valueType string) bool {
 // classOf says how the values of a field are kept, and refuses those that cannot be read
 // by doc.
 func classOf(f *fields.Field) (class, error) {
-	switch {
-	case f.Type() == "_id" || f.Type() == "_index" || f.Type() == "constant_keyword":
+	switch f.Type() {
+	case "_id", "_index", "constant_keyword":
 		return texts, nil
-	case f.Type() == "_seq_no":
+	case "_seq_no":
 		return wholes, nil
-	case f.Type() == "match_only_text" || f.Kind() == fields.Text && f.Spec().Column == 0:
-		return 0, exception.New(exception.IllegalArgument, "Text fields are not optimised for operations that require per-document "+
-			"field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. "+
-			"Alternatively, set fielddata=true on [%s] in order to load field data by uninverting the inverted index. "+
-			"Note that this can use significant memory.", f.Path())
-	case f.Path() == f.Type() && f.Path()[0] == '_':
-		return 0, exception.New(exception.IllegalArgument, "Fielddata is not supported on field [%s] of type [%s]", f.Path(), f.Type())
-	case f.Type() == "flat_object" && f.Prefix() == "":
-		return 0, exception.New(exception.IllegalArgument, "Field [%s] of type [flat_object] does not support doc_value in root field", f.Path())
-	case f.Type() == "flat_object":
-		return 0, exception.New(exception.IllegalArgument, "aggregating [%s] of type [flat_object] is not supported by this version of reshelve", f.Path())
-	case f.Kind() == fields.Opaque:
+	case "binary":
 		return others, nil
-	case f.Spec().Column == 0:
-		return 0, exception.New(exception.IllegalArgument, "Can't load fielddata on [%s] because fielddata is unsupported on fields of type [%s]. Use doc values instead.", f.Path(), f.Type())
+	}
+	if f.Spec().Column == segment.NoColumn {
+		return 0, unreadable(f)
 	}
 	switch f.Kind() {
 	case fields.Integer:
@@ -129,6 +120,24 @@ func classOf(f *fields.Field) (class, error) {
 		return others, nil
 	}
 	return texts, nil
+}
+
+// unreadable is about a field whose values cannot be read by doc.
+func unreadable(f *fields.Field) error {
+	switch {
+	case f.Kind() == fields.Text:
+		return exception.New(exception.IllegalArgument, "Text fields are not optimised for operations that require per-document "+
+			"field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. "+
+			"Alternatively, set fielddata=true on [%s] in order to load field data by uninverting the inverted index. "+
+			"Note that this can use significant memory.", f.Path())
+	case f.Path() == f.Type() && f.Path()[0] == '_':
+		return exception.New(exception.IllegalArgument, "Fielddata is not supported on field [%s] of type [%s]", f.Path(), f.Type())
+	case f.Type() == "flat_object" && f.Prefix() == "":
+		return exception.New(exception.IllegalArgument, "Field [%s] of type [flat_object] does not support doc_value in root field", f.Path())
+	case f.Type() == "flat_object":
+		return exception.New(exception.IllegalArgument, "aggregating [%s] of type [flat_object] is not supported by this version of reshelve", f.Path())
+	}
+	return exception.New(exception.IllegalArgument, "Can't load fielddata on [%s] because fielddata is unsupported on fields of type [%s]. Use doc values instead.", f.Path(), f.Type())
 }
 
 // with is the class of values of two: numbers with a fraction where one has any.
