@@ -60,25 +60,29 @@ func (s *Store) Count(ctx context.Context, where Where, q search.Query) (total i
 	return f.Total, f.Shards, f.Close()
 }
 
-// findIn searches in readers, which it closes when it fails.
-func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request) (*Found, error) {
+// findIn searches in readers, which it closes when it fails; also when it panics: the
+// process goes on then, and its shards wait for their readers when they are closed.
+func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request) (found *Found, err error) {
 	f := &Found{parts: parts, pinned: pinned}
+	defer func() {
+		if found == nil {
+			err = joined(err, f.Close())
+		}
+	}()
 	indices := make([]search.Index, len(parts))
 	for i, of := range parts {
 		indices[i] = searched(of)
 		f.Shards += len(of)
 		if window := of[0].index.rules.window; r.Size > window {
-			wide := &PhaseError{Index: indices[i].Name, Cause: query.TooWide(window, r.Size, pinned != nil && pinned.scroll != nil)}
-			return nil, joined(wide, f.Close())
+			return nil, &PhaseError{Index: indices[i].Name, Cause: query.TooWide(window, r.Size, pinned != nil && pinned.scroll != nil)}
 		}
 	}
 	r.Now = s.options.Clock().UnixMilli()
-	var err error
 	if f.Result, err = search.Run(ctx, indices, r); err != nil {
 		if len(indices) > 0 && isException(err) {
 			err = &PhaseError{Index: indices[0].Name, Cause: err}
 		}
-		return nil, joined(err, f.Close())
+		return nil, err
 	}
 	return f, nil
 }
