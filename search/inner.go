@@ -18,6 +18,7 @@ type Objects struct {
 	query *ready
 	path  string
 	sets  map[setOf]*segment.Bits
+	names *namer // nil: no part has a name
 }
 
 // setOf names the objects of a nested field in a view.
@@ -53,6 +54,7 @@ func NewObjects(ctx context.Context, index *Index, q *Nested, r Request) (*Objec
 	}
 	o.w.query = o.query
 	c.work = []*work{o.w}
+	o.names = c.names()
 	return o, nil
 }
 
@@ -60,10 +62,26 @@ func NewObjects(ctx context.Context, index *Index, q *Nested, r Request) (*Objec
 // whose path is around. Ties come in the order of the objects.
 func (o *Objects) Of(h *Hit, around string) (r Result, err error) {
 	err = segment.Guard(func() (err error) {
-		r, err = o.of(h, around)
+		if r, err = o.of(h, around); err == nil {
+			err = o.named(r.Hits, h.Index)
+		}
 		return err
 	})
 	return r, err
+}
+
+// named tells objects of an index which named parts found them.
+func (o *Objects) named(hits []Hit, index int) (err error) {
+	if o.names != nil {
+		for i := range hits {
+			hits[i].Index = 0 // the only one here
+		}
+		err = o.names.tell(hits)
+		for i := range hits {
+			hits[i].Index = index
+		}
+	}
+	return err
 }
 
 func (o *Objects) of(h *Hit, around string) (Result, error) {
