@@ -100,7 +100,7 @@ func classOf(f *fields.Field) (class, error) {
 	case "binary":
 		return others, nil
 	}
-	if f.Spec().Column == segment.NoColumn {
+	if own(f) || f.Spec().Column == segment.NoColumn {
 		return 0, unreadable(f)
 	}
 	switch f.Kind() {
@@ -122,6 +122,10 @@ func classOf(f *fields.Field) (class, error) {
 	return texts, nil
 }
 
+// own reports whether a field is one of the server's own: some have columns, for other
+// ends.
+func own(f *fields.Field) bool { return f.Path() == f.Type() && f.Path()[0] == '_' }
+
 // unreadable is about a field whose values cannot be read by doc.
 func unreadable(f *fields.Field) error {
 	switch {
@@ -130,7 +134,7 @@ func unreadable(f *fields.Field) error {
 			"field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. "+
 			"Alternatively, set fielddata=true on [%s] in order to load field data by uninverting the inverted index. "+
 			"Note that this can use significant memory.", f.Path())
-	case f.Path() == f.Type() && f.Path()[0] == '_':
+	case own(f):
 		return exception.New(exception.IllegalArgument, "Fielddata is not supported on field [%s] of type [%s]", f.Path(), f.Type())
 	case f.Type() == "flat_object" && f.Prefix() == "":
 		return exception.New(exception.IllegalArgument, "Field [%s] of type [flat_object] does not support doc_value in root field", f.Path())
