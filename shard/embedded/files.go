@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,9 @@ const segmentSuffix = ".seg"
 
 // inMemory is a segment whose bytes are in memory. It has one user.
 func inMemory(data []byte) (*file, error) {
+	if cap(data)-len(data) > len(data)/8 { // it stays for long, and all that it lies in
+		data = bytes.Clone(data)
+	}
 	opened, err := segment.Open(data)
 	if err != nil {
 		return nil, err

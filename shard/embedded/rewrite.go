@@ -33,7 +33,12 @@ func (x *segments) rewrite(ctx context.Context, sources []*entry, toDisk bool) (
 		})
 		return r, err
 	}
+	size := 0
+	for _, e := range sources {
+		size += e.Bytes()
+	}
 	var data bytes.Buffer
+	data.Grow(size) // what terms they share makes it smaller
 	if err = segment.Merge(ctx, &data, views); err == nil {
 		r.file, err = inMemory(data.Bytes())
 	}
