@@ -5,6 +5,7 @@ import (
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
 )
@@ -51,6 +52,7 @@ type about struct {
 	marks []*marking  // by the server's order of their names
 	inner []*inner    // of documents
 	kept  query.SourceFilter
+	named *search.Named // nil: names are told without scores
 }
 
 // about works out what is told of the hits of an index.
@@ -74,6 +76,13 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	}
 	if err == nil && t.fetch.Highlight != nil {
 		a.marks, err = t.markings(h, t.fetch.Highlight)
+	}
+	if scored, _ := c.boolean("include_named_queries_score", false); err == nil && scored && t.fetch == &t.Fetch { // as the server: not in a body
+		index, r := t.found.Searched(h), search.NewRequest()
+		if r.PostFilter = t.PostFilter; t.Query != nil {
+			r.Query = t.Query
+		}
+		a.named, err = search.NewNamed(c.ctx(), &index, r)
 	}
 	if err == nil && t.fetch == &t.Fetch {
 		a.inner, err = t.inners(c, h, "", t.Query, t.PostFilter)
@@ -137,6 +146,26 @@ func (a *about) append(dst []byte, t *telling, h *search.Hit, source []byte) ([]
 		dst = dst[:before]
 	}
 	return t.appendHighlights(dst, a.marks, h, source)
+}
+
+// appendMatched appends the names of the queries that found a hit, with their scores when
+// these are asked for.
+func (a *about) appendMatched(dst []byte, h *search.Hit) ([]byte, error) {
+	if a.named == nil || len(h.Matched) == 0 {
+		return appendMatched(dst, h), nil
+	}
+	scores, err := a.named.Scores(h)
+	if err != nil || len(scores) != len(h.Matched) {
+		return appendMatched(dst, h), err
+	}
+	dst = append(dst, `,"matched_queries":{`...)
+	for i, name := range h.Matched {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(appendString(dst, name), ':'), java.Float(scores[i])...)
+	}
+	return append(dst, '}'), nil
 }
 
 // appendMetadata appends routing, and the fields of which a value was passed over. As the

@@ -128,7 +128,9 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 	if dst, err = about.append(dst, t, h, row.Source); err != nil {
 		return dst, err
 	}
-	dst = appendMatched(appendSort(dst, t.searching, h), h)
+	if dst, err = about.appendMatched(appendSort(dst, t.searching, h), h); err != nil {
+		return dst, err
+	}
 	if dst, err = c.appendInners(dst, about.inner, h, original{row.Source, row.Version}, t.bare); err != nil {
 		return dst, err
 	}
