@@ -72,8 +72,12 @@ func (t *Text) phrases(phrases []search.Phrase, yield func(int32, string, int)) 
 			}
 		})
 	}
+	often := map[string]int{}
+	for i := range in {
+		often[t.tokens[i].term]++
+	}
 	for i := range in {
 		term := t.tokens[i].term
-		yield(i, term, len(t.by[term]))
+		yield(i, term, often[term])
 	}
 }
