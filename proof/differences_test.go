@@ -19,6 +19,36 @@ var differences = []difference{}
 
 // searchDifferences are those of searches, each with its reason.
 var searchDifferences = []difference{
+	{ // a search fails when a shard does; the server answers with the others
+		want: regexp.MustCompile(`^200 of some shards`), have: regexp.MustCompile(`^[45]\d\d `),
+	},
+	{ // the server's words when it looks into no shard at all
+		want: regexp.MustCompile(`^503 \{"reason":"all shards failed","type":"search_phase_execution_exception"\}`), have: regexp.MustCompile(`^[45]\d\d `),
+	},
+	{ // values of parts of flat objects, by which the server sorts as it understands them
+		have: regexp.MustCompile(`^400 .*of type \[flat_object\]`),
+	},
+	{ // where nothing is to be sorted, a sort is not looked at
+		request: regexp.MustCompile(`size\W+0\b.*sort|sort.*size\W+0\b`), want: regexp.MustCompile(`For input string|we only support AVG|Text fields are not optimised`), have: regexp.MustCompile(`^200 `),
+	},
+	{ // the server fails over missing nanoseconds in descending order
+		want: regexp.MustCompile(`nanoseconds \[-9223372036854775808\]`), have: regexp.MustCompile(`^200 `),
+	},
+	{ // a range of one truth has the score of a filter, and at the server that of a term
+		request: regexp.MustCompile(`range\W+b\W`), want: regexp.MustCompile(`^200 `), have: regexp.MustCompile(`^200 `),
+	},
+	{ // minimum_should_match counts the forms of a term that is fuzzy, and at the server it does not when there is one term
+		request: regexp.MustCompile(`fuzziness.*minimum_should_match|minimum_should_match.*fuzziness`), want: regexp.MustCompile(`^200 `), have: regexp.MustCompile(`^200 `),
+	},
+	{ // hits of top_hits tell no names of queries
+		request: regexp.MustCompile(`top_hits.*_name|_name.*top_hits`), want: regexp.MustCompile(`matched_queries`),
+	},
+	{ // the server's rank of what lies between the last two of few numbers is 100
+		request: regexp.MustCompile(`percentile_ranks`), want: regexp.MustCompile(`"values":.*100(\.0)?`), have: regexp.MustCompile(`^200 `),
+	},
+	{ // why the query of a filter fails is told as of a query of the search
+		request: regexp.MustCompile(`aggs`), want: regexp.MustCompile(`^400 .*"shard":\{"reason":"[^"]`), have: regexp.MustCompile(`^400 .*failed to create query`),
+	},
 	{ // named by what is not supported, where the server does something
 		have: regexp.MustCompile(`^400 .*is not supported by this version of reshelve`),
 	},

@@ -76,7 +76,10 @@ func (a *asker) metric(nested bool) string {
 		}
 		return fmt.Sprintf(`{"top_hits":{"size":%d,"sort":[%s],"_source":%s%s}}`, a.number(1, 4, "size"), sort, a.pick("source", "false", `["u","i"]`, `{"includes":["k*"]}`), a.options(5, `"docvalue_fields":["i","k"]`, `"version":true`, `"from":1`))
 	}
-	return fmt.Sprintf(`{%q:{"field":%q%s%s}}`, kind, field, missing, a.options(12, `"format":"0.00"`))
+	if kind != "value_count" && kind != "cardinality" {
+		missing += a.options(12, `"format":"0.00"`)
+	}
+	return fmt.Sprintf(`{%q:{"field":%q%s}}`, kind, field, missing)
 }
 
 // buckets draws the body of an aggregation of buckets, without its end; below tells

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,9 @@ func comparable(status int, body []byte, scored bool) string {
 	if _, is := answer["valid"]; is {
 		return fmt.Sprintf("%d %v", status, answer["valid"]) // why is told in our words
 	}
+	if of, is := answer["_shards"].(members); is && of["failed"] != nil && fmt.Sprint(of["failed"]) != "0" {
+		return fmt.Sprintf("%d of some shards", status)
+	}
 	for _, name := range []string{"took", "_shards", "_scroll_id", "pit_id", "timed_out", "num_reduce_phases"} {
 		delete(answer, name)
 	}
@@ -85,6 +89,9 @@ func shortest(value any, bits int) any {
 	case json.Number:
 		if strings.ContainsAny(v.String(), ".E") {
 			if f, err := strconv.ParseFloat(v.String(), bits); err == nil {
+				if math.Abs(f) >= 1<<53 { // sums beyond this depend on the order of documents
+					return json.Number(strconv.FormatFloat(f, 'e', 12, 64))
+				}
 				return json.Number(java.Double(f))
 			}
 		}
@@ -113,6 +120,9 @@ func settle(value any, scored bool) {
 		if !scored {
 			delete(v, "max_score")
 		}
+		if meta, is := v["meta"].(members); is && len(meta) == 0 {
+			delete(v, "meta") // the server shows it where it has rewritten the query of a filter
+		}
 		for name, member := range v {
 			if hits, is := member.([]any); is && name == "hits" {
 				v[name] = settled(hits, scored)
@@ -128,12 +138,14 @@ func settle(value any, scored bool) {
 
 // settleFields brings the values of the fields of a hit into one order. The server shows
 // those of inner arrays after the others, numbers without a sign by their bits, shows
-// binary fields, which are not kept, and flat objects by Java's words, and does not show
+// binary fields, which are not kept, ranges with the ends that were written, and flat objects by Java's words, and does not show
 // what copy_to brought.
 func settleFields(of any) {
 	shown, _ := of.(members)
-	for _, name := range []string{"bin", "copied", "fo"} {
-		delete(shown, name)
+	for name := range shown {
+		if name == "bin" || name == "ir" || name == "dr" || name == "copied" || name == "fo" || strings.HasPrefix(name, "fo.") {
+			delete(shown, name)
+		}
 	}
 	for _, values := range shown {
 		if all, is := values.([]any); is {
@@ -157,6 +169,12 @@ func settled(hits []any, scored bool) []any {
 			return hits
 		}
 		settleFields(hit["fields"])
+		if shown, is := hit["fields"].(members); is && len(shown) == 0 {
+			delete(hit, "fields")
+		}
+		if names, is := hit["matched_queries"].([]any); is {
+			slices.SortFunc(names, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
 		if !scored {
 			delete(hit, "_score")
 			delete(hit, "matched_queries_scores")

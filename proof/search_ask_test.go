@@ -75,7 +75,7 @@ func (a *asker) search() string {
 func (a *asker) sort(apart bool) string {
 	var keys []string
 	for range a.number(1, 2, "keys") {
-		field := a.field(columnFields + " none _id nest.x newlong t fo.a g")
+		field := a.field(columnFields + " none _id nest.x newlong t g")
 		if apart {
 			field = a.field("n i by f sc d day k kl b ip o.x o.k nv ul dn h")
 		}
@@ -85,6 +85,8 @@ func (a *asker) sort(apart bool) string {
 		}
 		options := a.options(2, `"order":`+a.pick("order", `"asc"`, `"desc"`)) + a.options(5, `"missing":`+a.pick("missing", `"_last"`, `"_first"`, `3`, `"x"`)) + a.options(6, `"mode":`+a.pick("mode", `"min"`, `"max"`, `"sum"`, `"avg"`, `"median"`))
 		switch field {
+		case "ip": // the server answers with 500s when missing is no address
+			options = strings.NewReplacer(`"missing":3`, `"missing":"10.0.0.2"`, `"missing":"x"`, `"missing":"_last"`).Replace(options)
 		case "none", "newlong":
 			options += `,"unmapped_type":"long"`
 		case "nest.x":

@@ -74,7 +74,7 @@ func (a *asker) keyword() string { return a.pick("keyword", keywords...) }
 func (a *asker) valueOf(field string) string {
 	in := func(list string) bool { return strings.Contains(" "+list+" ", " "+field+" ") }
 	switch {
-	case a.seldom(25, "strange value"):
+	case field != "u" && a.seldom(25, "strange value"):
 		return a.pick("strange", `""`, `"x"`, `1.5`, `true`, `"1"`, `-1`, `99999999999999999999`, `"2020-01-01"`, `null`)
 	case in(textFields):
 		return quoted(a.word())
@@ -237,6 +237,9 @@ func (a *asker) within() string {
 			ends += fmt.Sprintf(`,%q:%s`, end, a.valueOf(field))
 		}
 	}
+	if ends == "" && strings.Contains(" w bin g fo ", " "+field+" ") {
+		ends = `,"gte":` + a.valueOf(field) // see the table of differences
+	}
 	switch {
 	case strings.Contains(" "+dateFields+" dr ", " "+field+" "):
 		ends += a.options(6, `"time_zone":"+02:00"`, `"time_zone":"Europe/Berlin"`, `"format":"yyyy-MM-dd||yyyy||epoch_millis"`)
@@ -316,7 +319,7 @@ func (a *asker) geo() string {
 func (a *asker) functionScore(depth int) string {
 	var functions []string
 	for range a.number(0, 3, "functions") {
-		function := a.pick("function", `"weight":2.5`, `"random_score":{"seed":7,"field":"n"}`, `"field_value_factor":{"field":"i","missing":1,"modifier":"square"}`, `"field_value_factor":{"field":"by","factor":1.2,"modifier":"ln2p","missing":3}`,
+		function := a.pick("function", `"weight":2.5`, `"random_score":{"seed":7,"field":"u"}`, `"field_value_factor":{"field":"i","missing":1,"modifier":"square"}`, `"field_value_factor":{"field":"by","factor":1.2,"modifier":"ln2p","missing":3}`,
 			`"gauss":{"i":{"origin":5,"scale":4}}`, `"exp":{"d":{"origin":"2020-06-01","scale":"30d","offset":"1d","decay":0.3}}`, `"linear":{"f":{"origin":"0","scale":"20"},"multi_value_mode":"max"}`, `"gauss":{"g":{"origin":"10,20","scale":"3000km"}}`)
 		if strings.Contains(function, `"by"`) || strings.Contains(function, `"i","missing"`) {
 			function += `,"filter":{"range":{"i":{"gte":0}}}`

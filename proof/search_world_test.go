@@ -123,6 +123,9 @@ func (a author) member(name string) string {
 		"t": a.text, "t2": a.text, "tn": a.text, "ws": a.text, "st": a.text, "custom": a.text,
 		"o": func() string { return fmt.Sprintf(`{"x":%s,"k":%s,"t":%s}`, whole(), a.several(a.keyword), a.text()) },
 	}
+	if name == "ul" { // of several the server takes another than the least, or the greatest
+		return writers[name]()
+	}
 	return a.several(writers[name])
 }
 
