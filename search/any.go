@@ -133,9 +133,9 @@ func (a *anyNode) move(to segment.Doc) {
 	for len(a.heap) > 0 && a.heap[0].at < to {
 		top := &a.heap[0]
 		if top.at+1 == to {
-			top.at = top.node.next()
+			top.at = top.next()
 		} else {
-			top.at = top.node.advance(to)
+			top.at = top.advance(to)
 		}
 		a.down(0)
 	}

@@ -183,25 +183,43 @@ func (t *thing) size() int {
 }
 
 // vocabulary is words from frequent to rare.
-var vocabulary = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+var vocabulary = []string{"a", "b", "ab", "d", "abc", "f", "ba", "h"}
 
-// newThing is a random one. Some words are everywhere, some rare.
+// newThing is a random one. Some words are everywhere, some rare. Some have kids, and those
+// toys.
 func newThing(r *rand.Rand, id string) *thing {
 	one := &thing{id: id}
-	for range r.IntN(8) * r.IntN(8) {
-		one.text = append(one.text, randomWord(r))
+	one.fill(r, r.IntN(8)*r.IntN(8))
+	if r.IntN(3) > 0 {
+		return one
+	}
+	for range 1 + r.IntN(3) {
+		kid := &thing{path: "kids"}
+		kid.fill(r, r.IntN(5))
+		for range r.IntN(3) {
+			toy := &thing{path: "kids.toys"}
+			toy.fill(r, r.IntN(4))
+			kid.children = append(kid.children, toy)
+		}
+		one.children = append(one.children, kid)
+	}
+	return one
+}
+
+func (t *thing) fill(r *rand.Rand, length int) {
+	for range length {
+		t.text = append(t.text, randomWord(r))
 	}
 	for range r.IntN(3) {
-		if word := randomWord(r); !slices.Contains(one.words, word) {
-			one.words = append(one.words, word)
+		if word := randomWord(r); !slices.Contains(t.words, word) {
+			t.words = append(t.words, word)
 		}
 	}
-	slices.Sort(one.words)
+	slices.Sort(t.words)
 	for range r.IntN(3) {
-		one.numbers = append(one.numbers, r.Int64N(100))
+		t.numbers = append(t.numbers, r.Int64N(100))
 	}
-	slices.Sort(one.numbers)
-	return one
+	slices.Sort(t.numbers)
 }
 
 func randomWord(r *rand.Rand) string {
@@ -324,15 +342,153 @@ func (w *world) finds(p plan, t *thing) (bool, float32) {
 		return p.field.Name() == t.prefix()+"n" && slices.ContainsFunc(t.numbers, func(n int64) bool {
 			return slices.ContainsFunc(p.intervals, func(i interval) bool { return i.least <= n && n <= i.greatest })
 		}), 0
+	case *wordsPlan:
+		return slices.ContainsFunc(vocabulary, func(word string) bool {
+			return strings.HasPrefix(word, p.text) && t.holds(p.field, word) > 0
+		}), 0
 	case *idsPlan:
-		return slices.Contains(p.ids, t.id), 0
+		return t.path == "" && slices.Contains(p.ids, t.id), 0
 	case *existsPlan:
 		return slices.ContainsFunc(p.fields, func(name string) bool {
 			n, _ := t.length(name)
 			return n > 0 || name == t.prefix()+"n" && len(t.numbers) > 0
 		}), 0
 	}
+	return w.findsMore(p, t)
+}
+
+func (w *world) findsMore(p plan, t *thing) (bool, float32) {
+	switch p := p.(type) {
+	case *synonymsPlan:
+		n, terms := 0, []string{}
+		for _, term := range p.terms {
+			n += t.holds(p.field, string(term))
+			terms = append(terms, string(term))
+		}
+		if n == 0 {
+			return false, 0
+		}
+		return true, w.modelScore(t, p.field, terms, float32(n), p.boost, true)
+	case *phrasePlan:
+		var terms []string
+		for _, word := range p.words {
+			for _, term := range word.terms {
+				terms = append(terms, string(term))
+			}
+		}
+		n := t.phrase(p)
+		if n == 0 {
+			return false, 0
+		}
+		return true, w.modelScore(t, p.field, terms, float32(n), p.boost, false)
+	case *boostingPlan:
+		ok, score := w.finds(p.positive, t)
+		by := 1.0
+		if lowered, _ := w.finds(p.negative, t); lowered {
+			by = float64(p.factor)
+		}
+		return ok, float32(float64(score) * by * float64(p.boost))
+	case *nestedPlan:
+		return w.findsNested(p, t)
+	case *functionPlan:
+		return w.findsFunction(p, t)
+	}
 	panic(fmt.Sprintf("a plan of %T", p))
+}
+
+// phrase is how often the words of a phrase stand at their places, without slop.
+func (t *thing) phrase(p *phrasePlan) int {
+	n := 0
+	if p.field != t.prefix()+"text" {
+		return 0
+	}
+	for from := range t.text {
+		all := true
+		for _, w := range p.words {
+			at := from + w.position
+			all = all && at < len(t.text) && slices.ContainsFunc(w.terms, func(term []byte) bool { return string(term) == t.text[at] })
+		}
+		if all {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) findsNested(p *nestedPlan, t *thing) (bool, float32) {
+	var scores []float64
+	var each func([]*thing)
+	each = func(things []*thing) {
+		for _, c := range things {
+			each(c.children)
+			if ok, score := w.finds(p.of, c); ok && c.path == p.path {
+				scores = append(scores, float64(score))
+			}
+		}
+	}
+	if t.path != p.around {
+		return false, 0
+	}
+	if each(t.children); len(scores) == 0 {
+		return false, 0
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += s
+	}
+	switch p.mode {
+	case "min":
+		sum = slices.Min(scores)
+	case "max":
+		sum = slices.Max(scores)
+	case "avg":
+		sum /= float64(len(scores))
+	case "none":
+		sum = 0
+	}
+	return true, float32(sum)
+}
+
+func (w *world) findsFunction(p *functionPlan, t *thing) (bool, float32) {
+	ok, score := w.finds(p.of, t)
+	if !ok {
+		return false, 0
+	}
+	var values []float64
+	weights := 0.0
+	for i, f := range p.score.Functions {
+		if p.filter[i] != nil {
+			if applies, _ := w.finds(p.filter[i], t); !applies {
+				continue
+			}
+		}
+		v := 1.0
+		if f.Factor != nil {
+			if v = *f.Factor.Missing; len(t.numbers) > 0 && t.path == "" {
+				v = float64(t.numbers[0])
+			}
+		}
+		weight := 1.0
+		if f.Weight != nil {
+			weight = float64(*f.Weight)
+		}
+		values, weights = append(values, v*weight), weights+weight
+	}
+	if len(p.score.Functions) > 0 {
+		factor := 1.0
+		switch {
+		case len(values) == 0:
+		case p.score.ScoreMode == "first" || len(p.score.Functions) == 1 && p.filter[0] == nil:
+			factor = values[0]
+		default:
+			factor = combined(p.score.ScoreMode, values, weights)
+		}
+		score = map[string]float32{
+			"multiply": float32(float64(score) * factor), "replace": float32(factor), "sum": float32(float64(score) + factor),
+			"max": float32(max(float64(score), factor)), "min": float32(min(float64(score), factor)),
+		}[p.score.BoostMode]
+	}
+	return p.score.MinScore == nil || score >= *p.score.MinScore, score
 }
 
 func (w *world) findsBool(p *boolPlan, t *thing) (bool, float32) {

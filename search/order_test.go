@@ -137,7 +137,7 @@ func TestOrdersAreThoseOfTheModel(t *testing.T) {
 		sizes := rapid.SampledFrom([][]int{{5}, {70, 0, 3}, {300, 200}, {700}}).Draw(rt, "sizes")
 		w := newWorld(rt, r, sizes, rapid.SampledFrom([]float64{0, 0.1, 0.9}).Draw(rt, "hides"))
 		for range 4 {
-			p := randomPlan(r, 1)
+			p := (&drawn{r, ""}).plan(1)
 			var keys []Sort
 			for range 1 + r.IntN(3) {
 				keys = append(keys, randomSort(r))

@@ -11,34 +11,71 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomPlan draws a tree.
-func randomPlan(r *rand.Rand, depth int) plan {
-	kinds := 6
-	if depth > 0 {
-		kinds = 12
+// drawn draws trees of plans for the documents of a world, or the objects of a nested field.
+type drawn struct {
+	*rand.Rand
+	path string
+}
+
+// name is a field beside others.
+func (d *drawn) name(names ...string) string {
+	name := pick(d.Rand, names...)
+	if d.path != "" {
+		return d.path + "." + name
 	}
-	switch r.IntN(kinds) {
+	return name
+}
+
+// plan draws a tree.
+func (d *drawn) plan(depth int) plan {
+	kinds := 9
+	if depth > 0 {
+		kinds = 18
+	}
+	boost := pick[float32](d.Rand, 1, 2, 0.3)
+	switch d.IntN(kinds) {
 	case 0, 1:
-		return &termPlan{field: pick(r, "text", "tag"), term: []byte(randomWord(r)), boost: pick[float32](r, 1, 2, 0.3)}
+		return &termPlan{field: d.name("text", "tag"), term: []byte(randomWord(d.Rand)), boost: boost}
 	case 2:
-		return &constantPlan{&termsPlan{pick(r, "text", "tag"), randomTerms(r)}, 1.5}
+		return &constantPlan{&termsPlan{d.name("text", "tag"), randomTerms(d.Rand)}, 1.5}
 	case 3:
-		return &constantPlan{&numbersPlan{field: thingsField("n"), intervals: randomIntervals(r)}, 1}
+		return &constantPlan{&numbersPlan{field: thingsField(d.name("n")), intervals: randomIntervals(d.Rand)}, 1}
 	case 4:
-		return &constantPlan{&existsPlan{[]string{pick(r, "text", "tag", "n")}}, 0.5}
+		return &constantPlan{&existsPlan{[]string{d.name("text", "tag", "n"), d.name("tag")}}, 0.5}
 	case 5:
-		if r.IntN(3) > 0 {
+		if d.IntN(3) > 0 {
 			return allPlan{1}
 		}
-		return &constantPlan{&idsPlan{[]string{fmt.Sprint("id", r.IntN(100)), "id7"}}, 1}
+		return &constantPlan{&idsPlan{[]string{fmt.Sprint("id", d.IntN(100)), "id7"}}, 1}
 	case 6:
-		return &maxPlan{of: randomPlans(r, 3, depth-1), tie: pick[float32](r, 0, 0.3, 1)}
+		return &synonymsPlan{field: d.name("text"), terms: append(randomTerms(d.Rand), []byte("h")), boost: boost}
+	case 7:
+		return d.phrase(boost)
+	case 8:
+		prefix := pick(d.Rand, "a", "ab", "b", "")
+		accept, err := prefixWords("", prefix, false)
+		if err != nil {
+			panic(err)
+		}
+		return &constantPlan{&wordsPlan{d.name("text", "tag"), accept, prefix}, 1}
+	case 9:
+		return &maxPlan{of: d.plans(3, depth-1), tie: pick[float32](d.Rand, 0, 0.3, 1)}
+	case 10:
+		return &boostingPlan{d.plan(depth - 1), d.plan(depth - 1), 0.3, boost}
+	case 11:
+		return d.function(depth)
+	case 12:
+		return d.nested(depth)
 	}
+	return d.bool(depth)
+}
+
+func (d *drawn) bool(depth int) plan {
 	p := &boolPlan{
-		must: randomPlans(r, 2, depth-1), filter: randomPlans(r, 2, depth-1),
-		should: randomPlans(r, 4, depth-1), mustNot: randomPlans(r, r.IntN(3), depth-1),
+		must: d.plans(2, depth-1), filter: d.plans(2, depth-1),
+		should: d.plans(4, depth-1), mustNot: d.plans(d.IntN(3), depth-1),
 	}
-	p.minShould = r.IntN(3)
+	p.minShould = d.IntN(3)
 	if len(p.must)+len(p.filter) == 0 {
 		if len(p.should) == 0 {
 			p.filter = []plan{allPlan{0}}
@@ -49,12 +86,68 @@ func randomPlan(r *rand.Rand, depth int) plan {
 	return p
 }
 
+func (d *drawn) phrase(boost float32) plan {
+	p := &phrasePlan{field: d.name("text"), boost: boost}
+	at := 0
+	for range 2 + d.IntN(2) {
+		terms := [][]byte{[]byte(randomWord(d.Rand))}
+		if other := []byte(randomWord(d.Rand)); d.IntN(4) == 0 && string(other) != string(terms[0]) {
+			terms = append(terms, other)
+		}
+		p.words = append(p.words, word{at, terms})
+		at += 1 + d.IntN(4)/3
+	}
+	return p
+}
+
+func (d *drawn) nested(depth int) plan {
+	p := &nestedPlan{path: "kids", around: d.path, mode: pick(d.Rand, "avg", "sum", "min", "max", "none"), boost: 1}
+	if d.path == "kids" || d.path == "" && d.IntN(3) == 0 {
+		p.path = "kids.toys"
+	}
+	if d.path == "kids.toys" {
+		return nonePlan{}
+	}
+	p.of = (&drawn{d.Rand, p.path}).plan(depth - 1)
+	return p
+}
+
+func (d *drawn) function(depth int) plan {
+	s := &FunctionScore{
+		ScoreMode: pick(d.Rand, "multiply", "sum", "avg", "first", "max", "min"),
+		BoostMode: pick(d.Rand, "multiply", "replace", "sum", "max", "min"),
+	}
+	p := &functionPlan{score: s, of: d.plan(depth - 1)}
+	if d.IntN(3) == 0 {
+		s.MinScore = ptr[float32](1)
+	}
+	for range d.IntN(3) {
+		f := Function{}
+		if d.IntN(2) == 0 {
+			f.Weight = ptr(pick[float32](d.Rand, 2, 0.5))
+		}
+		var value valuer
+		if f.Weight == nil || d.IntN(2) == 0 {
+			f.Factor = &FieldFactor{Field: "n", Factor: 1, Missing: ptr(2.0)}
+			value = &factorValue{*f.Factor, thingsField("n")}
+		}
+		var filter plan
+		if d.IntN(2) == 0 {
+			filter = d.plan(0)
+		}
+		s.Functions, p.filter, p.values = append(s.Functions, f), append(p.filter, filter), append(p.values, value)
+	}
+	return p
+}
+
+func ptr[T any](v T) *T { return &v }
+
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// randomPlans draws up to n plans.
-func randomPlans(r *rand.Rand, n, depth int) (plans []plan) {
-	for range r.IntN(n + 1) {
-		plans = append(plans, randomPlan(r, depth))
+// plans draws up to n plans.
+func (d *drawn) plans(n, depth int) (plans []plan) {
+	for range d.IntN(n + 1) {
+		plans = append(plans, d.plan(depth))
 	}
 	return plans
 }
@@ -94,15 +187,21 @@ func (e *everything) Collect(doc segment.Doc, score func() float32) error {
 	return nil
 }
 
-// run looks for a plan.
-func (w *world) run(t rapid.TB, p plan, r Request) Result {
-	c := &Context{ctx: context.Background(), request: &r, indices: []Index{w.index}}
+// prepared is a search for a plan.
+func (w *world) prepared(p plan, r *Request) *Context {
+	c := &Context{ctx: context.Background(), request: r, indices: []Index{w.index}}
 	one := &work{index: &c.indices[0]}
 	for _, source := range w.index.Sources {
 		one.views = append(one.views, source.Views...)
 	}
-	one.query = &ready{plan: p, stats: gatherStatistics(one.views, p, c.scored())}
+	one.query = &ready{plan: p, told: p, stats: gatherStatistics(one.views, p, c.scored())}
 	c.work = []*work{one}
+	return c
+}
+
+// run looks for a plan.
+func (w *world) run(t rapid.TB, p plan, r Request) Result {
+	c := w.prepared(p, &r)
 	result, err := c.search()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +217,7 @@ func TestPlansFindWhatTheModelFinds(t *testing.T) {
 		sizes := rapid.SampledFrom([][]int{{5}, {70, 0, 3}, {400}, {3000}, {2100, 300}}).Draw(rt, "sizes")
 		w := newWorld(t, r, sizes, rapid.SampledFrom([]float64{0, 0.1, 0.9}).Draw(rt, "hides"))
 		for range 4 {
-			p := randomPlan(r, 2)
+			p := (&drawn{r, ""}).plan(2)
 			compare(rt, w, p, r.IntN(20))
 		}
 	})
