@@ -29,18 +29,27 @@ func (t *Text) find(wanted []search.Wanted) (found []match) {
 // each yields the tokens that some queries want, with what they are counted as, and how
 // many there are of that. A token may come several times.
 func (t *Text) each(wanted []search.Wanted, yield func(i int32, term string, often int)) {
+	terms := map[string]bool{} // what is wanted of several fields counts once
+	var phrases []search.Phrase
+	forms := 0
 	for _, w := range wanted {
 		for _, term := range w.Terms {
 			at := t.by[string(term)]
+			if len(at) == 0 || terms[string(term)] {
+				continue
+			}
+			terms[string(term)] = true
 			for _, i := range at {
 				yield(i, string(term), len(at))
 			}
 		}
-		t.phrases(w.Phrases, yield)
-		for n, form := range w.Forms {
-			t.form(form, formName(n), yield)
+		for _, form := range w.Forms {
+			t.form(form, formName(forms), yield)
+			forms++
 		}
+		phrases = append(phrases, w.Phrases...)
 	}
+	t.phrases(phrases, yield)
 }
 
 // formName is a term that no text has.
