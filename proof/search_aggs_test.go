@@ -68,7 +68,7 @@ func (a *asker) metric(nested bool) string {
 	case "percentile_ranks":
 		missing += `,"values":[0,5,100]` + a.options(4, `"keyed":false`)
 	case "weighted_avg":
-		return fmt.Sprintf(`{"weighted_avg":{"value":{"field":%q},"weight":{"field":"nd","missing":1}}}`, a.field("i by sc f"))
+		return fmt.Sprintf(`{"weighted_avg":{"value":{"field":%q},"weight":{"field":"nx","missing":1}}}`, a.field("i by sc f"))
 	case "top_hits":
 		sort := `"u"`
 		if nested {

@@ -86,7 +86,7 @@ func (a *asker) sort(apart bool) string {
 		options := a.options(2, `"order":`+a.pick("order", `"asc"`, `"desc"`)) + a.options(5, `"missing":`+a.pick("missing", `"_last"`, `"_first"`, `3`, `"x"`)) + a.options(6, `"mode":`+a.pick("mode", `"min"`, `"max"`, `"sum"`, `"avg"`, `"median"`))
 		switch field {
 		case "ip": // the server answers with 500s when missing is no address
-			options = strings.NewReplacer(`"missing":3`, `"missing":"10.0.0.2"`, `"missing":"x"`, `"missing":"_last"`).Replace(options)
+			options = strings.NewReplacer(`"missing":3`, `"missing":"_first"`, `"missing":"x"`, `"missing":"_last"`).Replace(options)
 		case "none", "newlong":
 			options += `,"unmapped_type":"long"`
 		case "nest.x":

@@ -105,7 +105,7 @@ func kindOf(want, got string) string {
 }
 
 // compound are queries of several queries.
-var compound = regexp.MustCompile(`"(bool|dis_max|boosting|function_score|multi_match|query_string)"`)
+var compound = regexp.MustCompile(`"(bool|dis_max|boosting|function_score|multi_match|query_string)"|"query":.*"sort"|"aggs":.*"(query|sort)"`)
 
 // undefined are searches without one right answer: random numbers of no seed, pages of
 // an order that does not tell documents apart.
