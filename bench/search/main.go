@@ -195,7 +195,7 @@ func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) error {
 
 // curve measures this store by size.
 func (b *bench) curve(ctx context.Context, binary, dir, sizes string) error {
-	fmt.Println("| documents | searchable/s | CPU s a 100,000 | match p50 | p99 | bool p50 | p99 | first search | anonymous, idle | on disk |")
+	fmt.Println("| documents | acknowledged/s | CPU s a 100,000 | match p50 | p99 | bool p50 | p99 | first search | anonymous, idle | on disk |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for text := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(text)
