@@ -110,12 +110,23 @@ func summed(n node) (core, filters, not []node, ok bool) {
 	return nil, nil, nil, false
 }
 
+// tick looks now and then whether the search is still wanted.
+func (k *sink) tick() error {
+	if k.ticks++; k.ticks%256 != 0 {
+		return nil
+	}
+	return k.ctx.Err()
+}
+
 // each tells the docs of any node one by one.
 func (k *sink) each(n node) error {
 	if k.demand > 0 {
 		n.demand(k.demand)
 	}
 	for d := n.doc(); d != end; d = n.next() {
+		if err := k.tick(); err != nil {
+			return err
+		}
 		if k.accept != nil && !k.accept.Has(d) || !n.matches() {
 			continue
 		}
@@ -170,14 +181,14 @@ func (k *sink) set(set *segment.Bits, score float32) error {
 // is demanded.
 func (k *sink) blocks(t *termNode) error {
 	for t.current != end && !k.stop {
+		if err := k.tick(); err != nil {
+			return err
+		}
 		if k.demand > 0 && t.scores != nil {
 			last, most := t.bound(t.current)
 			if most < k.demand {
 				if last == end || t.advance(last+1) == end {
 					break
-				}
-				if err := k.ctx.Err(); err != nil {
-					return err
 				}
 				continue
 			}

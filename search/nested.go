@@ -55,12 +55,8 @@ func (r *reader) objects(path string) *segment.Bits {
 		return nil
 	}
 	set := segment.NewBits(r.view.Docs())
-	u := union{r: r, field: f, entries: []segment.Entry{e}}
-	u.each(func(docs []segment.Doc) {
-		for _, doc := range docs {
-			set.Set(doc)
-		}
-	})
+	u := union{r: r, field: f, set: set}
+	u.pour(e)
 	if r.view.Hidden != nil {
 		return without(set, r.view.Hidden)
 	}

@@ -21,15 +21,16 @@ type sortedHits struct {
 	size  int
 	after *placed // only what comes behind it; nil: all
 
-	views   []*visited
-	readers []keyReader // of the keys, in the current view
-	beyond  []int64     // the ranks of after in it
-	kept    []placed    // a heap when there are size of them, the worst on top
-	full    bool
-	bound   []int64 // the ranks of the worst in the current view
-	first   []int64 // of the first key
-	scored  bool    // best is needed
-	best    float32 // the greatest score of all
+	views     []*visited
+	readers   []keyReader // of the keys, in the current view
+	beyond    []int64     // the ranks of after in it
+	kept      []placed    // a heap when there are size of them, the worst on top
+	full      bool
+	bound     []int64  // the ranks of the worst in the current view
+	first     []int64  // of the first key
+	orderKeys []uint64 // of the docs of the current view
+	scored    bool     // best is needed
+	best      float32  // the greatest score of all
 }
 
 // placed is a doc in an order.
@@ -70,7 +71,7 @@ type keyReader interface {
 
 // begin is for ranking.
 func (s *sortedHits) begin(_ int, v *visited) error {
-	s.views = append(s.views, v)
+	s.views, s.orderKeys = append(s.views, v), v.view.Keys()
 	s.readers = s.readers[:0]
 	for _, key := range s.keys {
 		r, err := key.in(v)
@@ -91,11 +92,13 @@ func (s *sortedHits) begin(_ int, v *visited) error {
 // ranksOf are the ranks of a doc of any view in this one, by which a lesser is earlier.
 func (s *sortedHits) ranksOf(dst []int64, p *placed) []int64 {
 	for i, r := range s.readers {
+		rank := int64(0)
 		if s.keys[i].kind == byPlace {
-			dst = append(dst, 0)
-			continue
+			rank = s.placeRank(&p.place)
+		} else {
+			rank = r.rankOf(&p.values[i])
 		}
-		dst = append(dst, s.keys[i].turn(r.rankOf(&p.values[i])))
+		dst = append(dst, s.keys[i].turn(rank))
 	}
 	return dst
 }
@@ -112,12 +115,9 @@ func (s *sortedHits) take(docs []segment.Doc, scores []float32) error {
 		s.best = max(s.best, slices.Max(scores))
 	}
 	lead := s.leads(docs, scores)
-	bound := int64(math.MaxInt64)
-	if s.full {
-		bound = s.bound[0]
-	}
+	least, bound := s.limits()
 	for i, rank := range lead {
-		if rank > bound {
+		if rank > bound || rank < least {
 			continue
 		}
 		if s.after != nil && s.compare(docs[i], scores[i], rank, s.after, s.beyond, false) <= 0 {
@@ -127,26 +127,55 @@ func (s *sortedHits) take(docs []segment.Doc, scores []float32) error {
 			continue
 		}
 		if s.keep(docs[i], scores[i]); s.full {
-			bound = s.bound[0]
+			least, bound = s.limits()
 		}
 	}
 	return nil
 }
 
-// leads are the ranks of docs under the first key; zeros where places are compared.
-func (s *sortedHits) leads(docs []segment.Doc, scores []float32) []int64 {
-	first := s.keys[0]
-	if first.kind == byPlace {
-		s.first = append(s.first[:0], make([]int64, len(docs))...)
-		return s.first
+// limits are the least and the greatest rank under the first key of docs that may be kept.
+func (s *sortedHits) limits() (least, greatest int64) {
+	least, greatest = math.MinInt64, math.MaxInt64
+	if s.after != nil {
+		least = s.beyond[0]
 	}
-	s.first = readRanks(s.readers[0], s.first[:0], docs, scores)
-	if first.Descending {
+	if s.full {
+		greatest = s.bound[0]
+	}
+	return least, greatest
+}
+
+// leads are the ranks of docs under the first key.
+func (s *sortedHits) leads(docs []segment.Doc, scores []float32) []int64 {
+	s.first = s.first[:0]
+	if s.keys[0].kind == byPlace {
+		for _, doc := range docs {
+			s.first = append(s.first, s.keyRank(routing.Key(s.orderKeys[doc])))
+		}
+	} else {
+		s.first = readRanks(s.readers[0], s.first, docs, scores)
+	}
+	if s.keys[0].Descending {
 		for i, rank := range s.first {
 			s.first[i] = ^rank
 		}
 	}
 	return s.first
+}
+
+// keyRank is an order key as a rank.
+func (s *sortedHits) keyRank(key routing.Key) int64 { return int64(key ^ 1<<63) }
+
+// placeRank is the rank of a place among those of the current view, as far as its index and
+// its key tell it.
+func (s *sortedHits) placeRank(at *place) int64 {
+	switch number := s.views[len(s.views)-1].number; {
+	case at.number < number:
+		return math.MinInt64
+	case at.number > number:
+		return math.MaxInt64
+	}
+	return s.keyRank(at.key)
 }
 
 // manyRanks is a keyReader that reads the ranks of many docs faster than one by one.

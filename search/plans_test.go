@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -158,6 +159,7 @@ func randomTerms(r *rand.Rand) (terms [][]byte) {
 			terms = append(terms, []byte(word))
 		}
 	}
+	slices.SortFunc(terms, bytes.Compare)
 	return terms
 }
 

@@ -27,6 +27,7 @@ type sink struct {
 	docs   [batch]segment.Doc
 	scores [batch]float32
 	n      int
+	ticks  int
 
 	skip    bool // docs that cannot be hits need not be told
 	counted bool // the total has the docs of this view

@@ -6,64 +6,106 @@ import (
 	"github.com/reshelve/reshelve/segment"
 )
 
-// union collects terms of a field, of which a doc must have any.
-type union struct {
-	r       *reader
-	field   *segment.Field
-	entries []segment.Entry // ascending
-	docs    int             // sum of theirs
-}
-
-func (u *union) add(e segment.Entry) {
-	u.entries = append(u.entries, e)
-	u.docs += int(e.Docs)
-}
+// manyTerms is how many terms a union remembers. When there are more, it makes up its mind
+// early, so that its memory does not grow with the terms of a field.
+const manyTerms = 1024
 
 // sparse is by how much docs of a segment must be more than those of a union for a list to
 // take less than a bit set.
 const sparse = 32
 
-// node makes the node: of the postings, or by the column where the field has no postings,
-// or the nodes around find few.
+// union collects terms of a field, of which a doc must have any.
+type union struct {
+	r       *reader
+	field   *segment.Field
+	entries []segment.Entry // ascending; up to manyTerms
+	docs    int             // sum of theirs
+	set     *segment.Bits   // what all of them find, when there are more
+	ords    *segment.Bits   // or which they are
+	last    uint32          // the greatest of ords
+	reuse   *segment.PostingsIterator
+}
+
+func (u *union) add(e segment.Entry) {
+	u.docs += int(e.Docs)
+	switch {
+	case u.ords != nil:
+		u.ords.Set(e.Ord)
+		u.last = e.Ord
+	case u.set != nil:
+		u.pour(e)
+	default:
+		if u.entries = append(u.entries, e); len(u.entries) == manyTerms {
+			u.decide()
+		}
+	}
+}
+
+// byColumn reports whether the column is asked for each doc that the nodes around find: they
+// are few, or the field has no postings.
+func (u *union) byColumn() bool {
+	return u.field.Spec().Postings == segment.NoPostings || u.field.Ordinals() != nil && u.r.lead < u.docs/numbersPerCheck
+}
+
+// decide makes the set of the terms, or of their docs.
+func (u *union) decide() {
+	if u.byColumn() {
+		u.ords = segment.NewBits(u.field.Terms())
+		for _, e := range u.entries {
+			u.ords.Set(e.Ord)
+			u.last = e.Ord
+		}
+		return
+	}
+	u.set = segment.NewBits(u.r.view.Docs())
+	for _, e := range u.entries {
+		u.pour(e)
+	}
+}
+
+// pour puts the docs of a term into the set.
+func (u *union) pour(e segment.Entry) {
+	u.each(e, func(docs []segment.Doc) {
+		for _, doc := range docs {
+			u.set.Set(doc)
+		}
+	})
+}
+
+// each yields the docs of a term in parts.
+func (u *union) each(e segment.Entry, yield func([]segment.Doc)) {
+	u.reuse = u.field.Postings(e, segment.Docs, u.reuse)
+	for docs, _ := u.reuse.Block(); len(docs) > 0; docs, _ = u.reuse.Block() {
+		yield(docs)
+	}
+}
+
+// node makes the node: of the postings, or by the column.
 func (u *union) node() node {
 	if len(u.entries) == 0 {
 		return nil
 	}
-	f, column := u.field, u.field.Ordinals()
-	if f.Spec().Postings == segment.NoPostings {
-		if column == nil {
-			return nil
+	if u.set == nil && u.ords == nil {
+		switch {
+		case u.byColumn() && (len(u.entries) > 1 || u.field.Spec().Postings == segment.NoPostings):
+		case len(u.entries) == 1:
+			return newTerm(u.field, u.entries[0], nil)
+		case u.docs < u.r.view.Docs()/sparse:
+			var list []segment.Doc
+			for _, e := range u.entries {
+				u.each(e, func(docs []segment.Doc) { list = append(list, docs...) })
+			}
+			return newList(list)
 		}
-		return u.byColumn(column)
+		u.decide()
 	}
-	switch {
-	case len(u.entries) == 1:
-		return newTerm(f, u.entries[0], nil)
-	case column != nil && u.r.lead < u.docs/numbersPerCheck:
-		return u.byColumn(column)
-	case u.docs < u.r.view.Docs()/sparse:
-		var list []segment.Doc
-		u.each(func(docs []segment.Doc) { list = append(list, docs...) })
-		return newList(list)
+	if u.set != nil {
+		return newSet(u.set)
 	}
-	set := segment.NewBits(u.r.view.Docs())
-	u.each(func(docs []segment.Doc) {
-		for _, doc := range docs {
-			set.Set(doc)
-		}
-	})
-	return newSet(set)
-}
-
-// each yields the docs of each term in parts.
-func (u *union) each(yield func([]segment.Doc)) {
-	var p *segment.PostingsIterator
-	for _, e := range u.entries {
-		p = u.field.Postings(e, segment.Docs, p)
-		for docs, _ := p.Block(); len(docs) > 0; docs, _ = p.Block() {
-			yield(docs)
-		}
+	if u.field.Ordinals() == nil {
+		return nil
 	}
+	return &ordinalsNode{node: newEvery(u.r.view.Docs()), column: u.field.Ordinals(), first: u.entries[0].Ord, last: u.last, some: u.ords}
 }
 
 // ordinalsNode is every doc; those that match have an ordinal of a set.
@@ -71,20 +113,8 @@ type ordinalsNode struct {
 	node
 	column      *segment.OrdinalColumn
 	first, last uint32        // the least and the greatest of them
-	some        *segment.Bits // which; nil: all between
+	some        *segment.Bits // which
 	all         []uint32
-}
-
-func (u *union) byColumn(column *segment.OrdinalColumn) node {
-	o := &ordinalsNode{node: newEvery(u.r.view.Docs()), column: column}
-	o.first, o.last = u.entries[0].Ord, u.entries[len(u.entries)-1].Ord
-	if int(o.last-o.first)+1 > len(u.entries) {
-		o.some = segment.NewBits(u.field.Terms())
-		for _, e := range u.entries {
-			o.some.Set(e.Ord)
-		}
-	}
-	return o
 }
 
 func (o *ordinalsNode) exact() bool { return false }
@@ -99,7 +129,7 @@ func (o *ordinalsNode) matches() bool {
 }
 
 func (o *ordinalsNode) has(ord uint32) bool {
-	return o.first <= ord && ord <= o.last && (o.some == nil || o.some.Has(ord))
+	return o.first <= ord && ord <= o.last && o.some.Has(ord)
 }
 
 // terms finds any of some terms.
@@ -123,10 +153,11 @@ func (r *reader) accepted(p *wordsPlan) node {
 	if f == nil {
 		return nil
 	}
-	u := union{r: r, field: f}
+	u, seen := union{r: r, field: f}, 0
 	eachAccepted(f, p.accept, func(_ []byte, e segment.Entry, _ int) bool {
 		u.add(e)
-		return r.going(len(u.entries))
+		seen++
+		return r.going(seen)
 	})
 	return u.node()
 }
