@@ -96,7 +96,7 @@ func (r *numberReader) take(doc segment.Doc) {
 	for _, n := range r.all {
 		switch {
 		case r.key.Geo != nil:
-			r.found = r.key.Geo.distances(r.found, n)
+			r.found = r.key.distances(r.found, n)
 			continue
 		case r.convert != nil:
 			n = r.convert(n)
@@ -180,11 +180,14 @@ func (r *numberReader) ranks(dst []int64, docs []segment.Doc) []int64 {
 }
 
 // distances appends the distances of a point to all points, by the bits of real numbers.
-func (g *GeoSort) distances(dst []int64, n int64) []int64 {
+// The nearest of one point in meters is never that on a plane, as on the server.
+func (k *orderKey) distances(dst []int64, n int64) []int64 {
 	lat, lon := fields.PointOf(n)
+	g := k.Geo
+	nearest := len(g.Lat) == 1 && g.Unit == "m" && !k.Descending && k.Nested == nil && (k.Mode == "" || k.Mode == "min")
 	for i := range g.Lat {
 		d := 0.0
-		if g.Plane {
+		if g.Plane && !nearest {
 			d = plane(g.Lat[i], g.Lon[i], lat, lon)
 		} else {
 			d = arc(g.Lat[i], g.Lon[i], lat, lon)
