@@ -26,7 +26,8 @@
 //  3. Processes are groups of their own; none outlives its test.
 //
 // PROOF_KILLS is the number of kills (20 when it is not set), PROOF_SEED repeats the
-// choices of a run (not its scheduling), PROOF_BINARY tries another binary than the one
+// choices of a run (not its scheduling; TestLiveSearch asks the same without it, and
+// PROOF_ROUNDS, PROOF_QUESTIONS and PROOF_COLLECT make it a long search), PROOF_BINARY tries another binary than the one
 // that is built from this checkout, for example one that was broken on purpose.
 //
 // Absent on purpose: crashes of the machine (the engine's own tests cut unsynced

@@ -76,7 +76,7 @@ func (a *asker) metric(nested bool) string {
 		}
 		return fmt.Sprintf(`{"top_hits":{"size":%d,"sort":[%s],"_source":%s%s}}`, a.number(1, 4, "size"), sort, a.pick("source", "false", `["u","i"]`, `{"includes":["k*"]}`), a.options(5, `"docvalue_fields":["i","k"]`, `"version":true`, `"from":1`))
 	}
-	if kind != "value_count" && kind != "cardinality" {
+	if kind != "value_count" && kind != "cardinality" && field != "n" && field != "al" {
 		missing += a.options(12, `"format":"0.00"`)
 	}
 	return fmt.Sprintf(`{%q:{"field":%q%s}}`, kind, field, missing)
