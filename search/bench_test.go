@@ -92,6 +92,9 @@ var asked = []struct {
 	{"sort by a keyword", func(d *dice) string { return `{"query":` + d.pages(300) + `,"sort":[{"author":"` + d.order() + `"}]}` }},
 	{"range", func(d *dice) string { return `{"query":` + d.pages(300) + `}` }},
 	{"count of a range", func(d *dice) string { return `{"size":0,"track_total_hits":true,"query":` + d.pages(500) + `}` }},
+	{"filters", func(d *dice) string {
+		return `{"query":{"bool":{"filter":[{"term":{"branch":"` + d.branch() + `"}},{"term":{"available":true}},` + d.pages(500) + `]}}}`
+	}},
 	{"all", func(*dice) string { return `{}` }},
 	{"prefix", func(d *dice) string { return `{"query":{"prefix":{"body":"` + d.word(300, 1000)[:3] + `"}}}` }},
 }

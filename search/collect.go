@@ -15,8 +15,8 @@ func (k *sink) run(n node) error {
 			return nil
 		}
 	}
-	if core, filters, not, ok := summed(n); ok {
-		return newWindows(k, core, filters, not).run()
+	if s, ok := takeApart(n); ok {
+		return newWindows(k, s).run()
 	}
 	switch n := n.(type) {
 	case *termNode:
@@ -78,36 +78,76 @@ func (r *reader) known(p plan) (int, bool) {
 // be looked up one by one.
 const seldom = 16
 
-// summed takes a node apart into a sum and what its docs must, and must not, be found by;
-// false when it is none.
-func summed(n node) (core, filters, not []node, ok bool) {
-	if w, is := n.(*withoutNode); is {
-		n, not = w.node, w.not
+// parts are what windows are made of: nodes of which a doc must have any, and what it must,
+// and must not, be found by too.
+type parts struct {
+	any, filters, not []node
+	fixed             bool // all docs have the score value; otherwise the sum of the scores of any
+	value             float32
+}
+
+// takeApart takes a node apart, if it is one for windows.
+func takeApart(n node) (p parts, ok bool) {
+	for {
+		switch outer := n.(type) {
+		case *fixedNode:
+			if p.fixed {
+				return p, false
+			}
+			n, p.fixed, p.value = outer.node, true, outer.value
+			continue
+		case *withoutNode:
+			n, p.not = outer.node, append(p.not, outer.not...)
+			continue
+		}
+		break
 	}
 	if a, is := n.(*allNode); is {
-		if len(a.scores) != 1 || a.more != nil || a.nodes[0].cost() < a.scores[0].cost()/seldom {
-			return nil, nil, nil, false
+		if n = p.all(a); n == nil {
+			return p, false
 		}
-		for _, f := range a.nodes {
-			if f != a.scores[0] {
-				filters = append(filters, f)
-			}
-		}
-		n = a.scores[0]
 	}
 	switch n := n.(type) {
 	case *anyNode:
-		if n.best || n.need > 1 {
-			return nil, nil, nil, false
-		}
 		for _, s := range n.heap {
-			core = append(core, s.node)
+			p.any = append(p.any, s.node)
 		}
-		return core, filters, not, true
-	case *termNode:
-		return []node{n}, filters, not, n.scores != nil && len(filters)+len(not) > 0
+		return p, n.need == 1 && (p.fixed || !n.best)
+	case *termNode, *setNode:
+		p.any = []node{n}
+		_, term := n.(*termNode)
+		return p, len(p.filters)+len(p.not) > 0 || p.fixed && term
 	}
-	return nil, nil, nil, false
+	p.any = []node{n}
+	return p, len(p.filters) > 0 && p.fixed
+}
+
+// all takes what all must find apart, and gives the node that leads: the one with scores,
+// or without scores the rarest. Nil: it is better done doc by doc.
+func (p *parts) all(a *allNode) node {
+	lead, most := a.nodes[0], 0
+	if len(a.scores) == 0 && a.more == nil {
+		p.fixed = true
+	}
+	if !p.fixed {
+		if len(a.scores) != 1 || a.more != nil {
+			return nil
+		}
+		lead, most = a.scores[0], a.scores[0].cost()
+	}
+	for _, n := range a.nodes {
+		if n == lead {
+			continue
+		}
+		if _, term := n.(*termNode); term {
+			most = max(most, n.cost())
+		}
+		p.filters = append(p.filters, n)
+	}
+	if a.nodes[0].cost() < most/seldom {
+		return nil
+	}
+	return lead
 }
 
 // tick looks now and then whether the search is still wanted.

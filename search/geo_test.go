@@ -21,7 +21,7 @@ func TestDistancesAreThoseOfTheServer(t *testing.T) {
 	}
 	for _, c := range []struct{ lat, lon, want float64 }{{41.123, 11.456, 40604.548041173814}, {42.123, 12.456, 173977.33383918035}, {43.123, 13.456, 311185.57609924176}} {
 		lat, lon := fields.PointOf(fields.Point(c.lat, c.lon))
-		if got := plane(41, 11, lat, lon) ; got != c.want {
+		if got := plane(41, 11, lat, lon); got != c.want {
 			t.Errorf("flat to %v,%v: got %v, want %v", c.lat, c.lon, got, c.want)
 		}
 	}

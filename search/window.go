@@ -18,6 +18,8 @@ const window = 2048
 // docs that others find (MAXSCORE).
 type windows struct {
 	sink    *sink
+	fixed   bool // all docs have the score value
+	value   float32
 	clauses []*clause
 	filters []node // must be found too, and are asked doc by doc
 	sets    []*segment.Bits
@@ -42,14 +44,14 @@ type clause struct {
 	some bool    // last and most count
 }
 
-func newWindows(k *sink, of, filters, not []node) *windows {
-	w := &windows{sink: k, prefix: make([]float64, len(of)+1)}
-	for _, n := range of {
+func newWindows(k *sink, p parts) *windows {
+	w := &windows{sink: k, fixed: p.fixed, value: p.value, prefix: make([]float64, len(p.any)+1)}
+	for _, n := range p.any {
 		term, _ := n.(*termNode)
 		w.clauses = append(w.clauses, &clause{node: n, term: term})
 	}
-	w.filters, w.sets = sets(filters)
-	w.not, w.notSets = sets(not)
+	w.filters, w.sets = sets(p.filters)
+	w.not, w.notSets = sets(p.not)
 	w.filters = slices.DeleteFunc(w.filters, func(n node) bool {
 		term, ok := n.(*termNode)
 		if ok {
@@ -82,7 +84,7 @@ func (w *windows) run() error {
 			from = w.following(d)
 			continue
 		}
-		if err := w.window(base, from, to); err != nil || w.sink.stop {
+		if err := w.window(base, from, to); err != nil || w.sink.stop || w.fixed && w.sink.demand > w.value {
 			return err
 		}
 		from = w.following(to)
@@ -123,7 +125,7 @@ func (w *windows) filtered(d segment.Doc) segment.Doc {
 // window tells the docs from one up to another, which lie in one window.
 func (w *windows) window(base, from, to segment.Doc) error {
 	w.few, w.enough = 0, math.Inf(-1)
-	if w.sink.skip && w.sink.demand > 0 && !w.part(from, to) {
+	if w.sink.skip && w.sink.demand > 0 && !w.fixed && !w.part(from, to) {
 		return w.sink.ctx.Err()
 	}
 	for _, c := range w.clauses[w.few:] {
@@ -136,7 +138,9 @@ func (w *windows) window(base, from, to segment.Doc) error {
 		}
 		for d := c.doc(); d < to; d = c.next() {
 			if c.matches() {
-				w.sums[d-base] += float64(c.score())
+				if !w.fixed {
+					w.sums[d-base] += float64(c.score())
+				}
 				w.met[(d-base)>>6] |= 1 << (d & 63)
 			}
 		}
@@ -214,12 +218,18 @@ func (w *windows) sweep(base segment.Doc) error {
 					continue
 				}
 			}
-			if err := k.add(doc, float32(sum)); err != nil {
+			score := float32(sum)
+			if w.fixed {
+				score = w.value
+			}
+			if err := k.add(doc, score); err != nil {
 				return err
 			}
 		}
 	}
-	clear(w.sums[:])
+	if !w.fixed {
+		clear(w.sums[:])
+	}
 	return k.flush()
 }
 
