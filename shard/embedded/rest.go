@@ -24,8 +24,8 @@ func (e *Engine) busy(n int64, wrote bool) {
 }
 
 // rest waits until nothing has been asked for a while. Then it writes out what is only
-// in the log, so that the next opening is quick even after a kill. After another while
-// it gives memory back.
+// in the log, and segments that are only in memory, so that the next opening is quick even
+// after a kill. After another while it gives memory back.
 func (e *Engine) rest() {
 	defer e.work.Done()
 	for rested := 0; rested < restedWell; {
@@ -41,6 +41,11 @@ func (e *Engine) rest() {
 		}
 		if rested++; e.dirty.Swap(false) {
 			e.writeOut()
+			for _, s := range e.open() {
+				if s.segments != nil {
+					s.segments.ring() // a commit is due
+				}
+			}
 		}
 	}
 	e.armed.Store(false)
@@ -51,6 +56,11 @@ func (e *Engine) rest() {
 
 // giveBack makes the process small again.
 func (e *Engine) giveBack() {
+	for _, s := range e.open() {
+		if s.segments != nil {
+			s.segments.spare.Store(nil)
+		}
+	}
 	if db, done, err := e.use(); err == nil {
 		db.shrink(e.options.Memory, keptCache)
 		done()

@@ -9,9 +9,13 @@ import (
 // fanIn is that of merges: at most two of files write a document again, up to a million.
 const fanIn = 16
 
-// tiersOf are those of an engine with so much memory: as much may be written before it is
-// indexed, and taken by segments.
-var tiersOf = func(memory int64) tiers { return tiers{fanIn: fanIn, early: memory, builder: memory, held: memory} } // tests have little data
+// tiersOf are those of an engine with so much memory: a quarter may be written before it
+// is indexed, be taken by a segment in the making, and by those in memory; the rest is for
+// what Pebble caches.
+var tiersOf = func(memory int64) tiers { // tests have little data
+	share := max(memory/4, 1<<20)
+	return tiers{fanIn: fanIn, early: share, builder: share, held: share}
+}
 
 // tiers say when segments are made, written and merged.
 type tiers struct {
