@@ -75,7 +75,7 @@ func (t *telling) inner(c *call, h *search.Hit, index *search.Index, around stri
 	if in.objects, err = search.NewObjects(c.ctx(), index, q, r); err != nil {
 		return nil, err
 	}
-	in.tell = t.searching.telling(in.fetch)
+	in.tell = t.telling(in.fetch)
 	in.tell.query = q.Query
 	if _, err = in.tell.about(c, h); err == nil {
 		in.below, err = t.inners(c, h, q.Path, q.Query)

@@ -126,7 +126,7 @@ func (ed *edit) rest() *stack {
 		if e.lost == nil {
 			left = append(left, e)
 		} else {
-			lost = append(lost, e.entry.numbers())
+			lost = append(lost, e.numbers())
 		}
 	}
 	ed.entries = left
