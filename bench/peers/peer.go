@@ -70,7 +70,6 @@ func (p *Peer) Kill() {
 func Build(ctx context.Context, binary string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/reshelve/reshelve/cmd/reshelve")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: Pebble's cache is Go's then
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
