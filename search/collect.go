@@ -251,10 +251,7 @@ func (k *sink) block(t *termNode) error {
 		t.next()
 		return nil
 	}
-	docs, freqs := t.docs[t.i:], t.freqs
-	if freqs != nil {
-		freqs = freqs[t.i:]
-	}
+	docs, freqs := t.docs[t.i:], t.frequencies()
 	f, score := uint32(1), float32(0)
 	for i, doc := range docs {
 		if k.accept != nil && !k.accept.Has(doc) {

@@ -77,7 +77,6 @@ func (r *reader) phrase(field string, words []word, slop int, scores *bm25) *phr
 func newPlaces(f *segment.Field, e segment.Entry) *termNode {
 	t := &termNode{n: int(e.Docs), postings: f.Postings(e, segment.Positions, nil)}
 	t.current = t.postings.Next()
-	t.stepwise = true
 	return t
 }
 
@@ -96,12 +95,12 @@ func (w *wordPlaces) at(doc segment.Doc) []uint32 {
 	}
 	w.places, w.doc, w.any = w.places[:0], doc, true
 	if len(w.terms) == 1 {
-		w.places = w.terms[0].postings.Positions(w.places)
+		w.places = w.terms[0].positions(w.places)
 		return w.places
 	}
 	for _, t := range w.terms {
 		if at(t, doc) {
-			w.places = t.postings.Positions(w.places)
+			w.places = t.positions(w.places)
 		}
 	}
 	slices.Sort(w.places)
@@ -125,6 +124,9 @@ func (p *phraseNode) matches() bool {
 // count is how often the words stand at their places in a doc; 1 is enough when it does
 // not count.
 func (p *phraseNode) count(doc segment.Doc) float32 {
+	if len(p.words) == 2 {
+		return p.pairs(p.words[0].at(doc), p.words[1].at(doc), int64(p.words[1].offset-p.words[0].offset))
+	}
 	p.all = p.all[:0]
 	for _, w := range p.words {
 		p.all = append(p.all, w.at(doc))
@@ -147,6 +149,26 @@ again:
 		}
 		if n++; !p.often {
 			break
+		}
+	}
+	return float32(n)
+}
+
+// pairs is count for two words, of which the second stands so far behind the first.
+func (p *phraseNode) pairs(first, second []uint32, apart int64) float32 {
+	n, j := 0, 0
+	for _, place := range first {
+		wanted := int64(place) + apart
+		for j < len(second) && int64(second[j]) < wanted {
+			j++
+		}
+		if j == len(second) {
+			break
+		}
+		if int64(second[j]) == wanted {
+			if n++; !p.often {
+				break
+			}
 		}
 	}
 	return float32(n)

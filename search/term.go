@@ -10,10 +10,8 @@ type termNode struct {
 	postings *segment.PostingsIterator
 	current  segment.Doc
 	docs     []segment.Doc // of the block, behind the one that the postings were moved to; nil: none were asked for
-	freqs    []uint32      // nil: each is 1
 	i        int           // the current one of docs
 	n        int           // docs in all
-	stepwise bool          // the postings stand on the current doc always
 
 	scores  *bm25 // nil: none
 	lengths []byte
@@ -38,10 +36,6 @@ func (t *termNode) doc() segment.Doc { return t.current }
 func (t *termNode) cost() int        { return t.n }
 
 func (t *termNode) next() segment.Doc {
-	if t.stepwise {
-		t.current = t.postings.Next()
-		return t.current
-	}
 	if t.i++; t.i >= len(t.docs) {
 		return t.block()
 	}
@@ -51,7 +45,7 @@ func (t *termNode) next() segment.Doc {
 
 // block goes to the next block, or to what is left of it.
 func (t *termNode) block() segment.Doc {
-	t.docs, t.freqs = t.postings.Block()
+	t.docs = t.postings.Rest()
 	t.i, t.current = 0, end
 	if len(t.docs) > 0 {
 		t.current = t.docs[0]
@@ -60,27 +54,46 @@ func (t *termNode) block() segment.Doc {
 }
 
 func (t *termNode) advance(to segment.Doc) segment.Doc {
-	if t.docs != nil {
-		if t.docs[len(t.docs)-1] >= to {
-			for t.i++; t.docs[t.i] < to; t.i++ {
-			}
-			t.current = t.docs[t.i]
-			return t.current
-		}
-		t.docs, t.freqs = nil, nil
+	if t.docs == nil && t.block() >= to {
+		return t.current
 	}
-	t.current = t.postings.Advance(to)
+	if n := len(t.docs); n > 0 && t.docs[n-1] >= to {
+		for t.i++; t.docs[t.i] < to; t.i++ {
+		}
+		t.current = t.docs[t.i]
+		return t.current
+	}
+	t.docs, t.current = nil, t.postings.Advance(to)
 	return t.current
 }
 
 func (t *termNode) frequency() uint32 {
-	switch {
-	case t.docs == nil:
+	if t.docs == nil {
 		return t.postings.Frequency()
-	case t.freqs == nil:
-		return 1
 	}
-	return t.freqs[t.i]
+	if f := t.postings.Frequencies(); f != nil {
+		return f[t.i]
+	}
+	return 1
+}
+
+// frequencies are those of docs from the current one on; nil: they do not count, or each is 1.
+func (t *termNode) frequencies() []uint32 {
+	if t.scores == nil {
+		return nil
+	}
+	if f := t.postings.Frequencies(); f != nil {
+		return f[t.i:]
+	}
+	return nil
+}
+
+// positions appends where the term is in the current doc.
+func (t *termNode) positions(dst []uint32) []uint32 {
+	if t.docs == nil {
+		return t.postings.Positions(dst)
+	}
+	return t.postings.PositionsAt(dst, t.i)
 }
 
 func (t *termNode) score() float32 {

@@ -266,10 +266,7 @@ func (t *termNode) fill(base, to segment.Doc, sums *[window]float64, met *[windo
 		t.block()
 	}
 	for t.current < to {
-		docs, freqs := t.docs[t.i:], t.freqs
-		if freqs != nil {
-			freqs = freqs[t.i:]
-		}
+		docs, freqs := t.docs[t.i:], t.frequencies()
 		if docs[len(docs)-1] < to {
 			t.give(docs, freqs, base, sums, met)
 			t.block()

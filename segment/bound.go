@@ -77,15 +77,28 @@ func (p *PostingsIterator) readImpacts(from, end uint64) {
 // them; empty behind the last. Before the first step it is the first block. The slices are
 // valid until the next step.
 func (p *PostingsIterator) Block() (docs []Doc, frequencies []uint32) {
+	docs = p.Rest()
+	return docs, p.Frequencies()
+}
+
+// Rest is Block without frequencies, which are not decoded before Frequencies is called.
+func (p *PostingsIterator) Rest() []Doc {
 	if p.i+1 >= p.n && !p.load(p.block+1) {
-		return nil, nil
+		p.rest = 0
+		return nil
 	}
-	from := p.i + 1
+	p.rest = p.i + 1
 	p.i = p.n - 1
 	p.doc = p.docs[p.i]
-	if p.with >= Frequencies {
-		p.frequencies()
-		frequencies = p.freqs[from:p.n]
+	return p.docs[p.rest:p.n]
+}
+
+// Frequencies are those of the docs that Rest gave last; nil without them. They are valid
+// until the next step.
+func (p *PostingsIterator) Frequencies() []uint32 {
+	if p.with < Frequencies || p.n == 0 {
+		return nil
 	}
-	return p.docs[from:p.n], frequencies
+	p.frequencies()
+	return p.freqs[p.rest:p.n]
 }

@@ -56,15 +56,26 @@ func skipVarints(b []byte, n uint64) (end int, left uint64) {
 // read appends the n positions of a doc.
 func (c *positions) read(dst []uint32, n uint32) []uint32 {
 	at := uint32(0)
-	for ; n > 0; n-- {
+	for n > 0 {
 		c.fill()
-		if b := c.chunk[0]; b < 0x80 {
-			at += uint32(b)
-			c.chunk = c.chunk[1:]
-		} else {
-			at += c.long()
+		b, i := c.chunk, 0
+		for n > 0 && i < len(b) {
+			switch v := uint32(b[i]); {
+			case v < 0x80:
+				at += v
+				i++
+			case i+1 < len(b) && b[i+1] < 0x80:
+				at += v&0x7f | uint32(b[i+1])<<7
+				i += 2
+			default:
+				c.chunk = b[i:]
+				at += c.long()
+				b, i = c.chunk, 0
+			}
+			dst = append(dst, at)
+			n--
 		}
-		dst = append(dst, at)
+		c.chunk = b[i:]
 	}
 	return dst
 }

@@ -19,6 +19,7 @@ type PostingsIterator struct {
 
 	block  int // the current one; -1 before the first, blocks behind the last
 	i, n   int // the current doc in it, -1 before its first; how many it has
+	rest   int // where what Rest gave begins
 	doc    Doc
 	docs   [listBlock]Doc
 	freqs  [listBlock]uint32
@@ -272,13 +273,22 @@ func (p *PostingsIterator) Frequency() uint32 {
 }
 
 // Positions appends where the term is in the current doc, ascending.
-func (p *PostingsIterator) Positions(dst []uint32) []uint32 {
+func (p *PostingsIterator) Positions(dst []uint32) []uint32 { return p.positions(dst, p.i) }
+
+// PositionsAt is Positions for the i-th of the docs that Rest gave last. It is fast when i
+// ascends.
+func (p *PostingsIterator) PositionsAt(dst []uint32, i int) []uint32 {
+	return p.positions(dst, p.rest+i)
+}
+
+// positions are those of the i-th doc of the block.
+func (p *PostingsIterator) positions(dst []uint32, i int) []uint32 {
 	if p.with < Positions {
 		return dst
 	}
 	p.frequencies()
 	c := &p.places
-	if c.block != p.block || c.i > p.i {
+	if c.block != p.block || c.i > i {
 		c.block, c.i = p.block, 0
 		c.at, c.end = p.entry.where, p.entry.where+p.entry.extent
 		if p.long {
@@ -290,12 +300,12 @@ func (p *PostingsIterator) Positions(dst []uint32) []uint32 {
 		}
 	}
 	skip := uint64(0)
-	for _, f := range p.freqs[c.i:p.i] {
+	for _, f := range p.freqs[c.i:i] {
 		skip += uint64(f)
 	}
 	c.skip(skip)
-	c.i = p.i + 1
-	return c.read(dst, p.freqs[p.i])
+	c.i = i + 1
+	return c.read(dst, p.freqs[i])
 }
 
 // Left is how many docs there are from the current one on, at most.
