@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -213,4 +214,97 @@ func BenchmarkScan(b *testing.B) {
 	r.Close()
 	s.Close()
 	e.Close()
+}
+
+// BenchmarkRefresh writes some documents, beside 100,000, and makes them findable.
+func BenchmarkRefresh(b *testing.B) {
+	for _, n := range []int{1, 1000, 100_000} {
+		for _, what := range []string{"new", "overwritten"} {
+			b.Run(fmt.Sprintf("%d %s", n, what), func(b *testing.B) {
+				e, s := benchIndexed(b, b.TempDir())
+				load(b, s, 0, 100_000, 1000, true)
+				s.Refresh(context.Background())
+				next := 100_000
+				spent := time.Duration(0)
+				b.ResetTimer()
+				for b.Loop() {
+					b.StopTimer()
+					if what == "new" {
+						load(b, s, next, n, 1000, true)
+						next += n
+					} else {
+						load(b, s, next%50_000, n, 1000, false)
+						next += n
+					}
+					then := cpu()
+					b.StartTimer()
+					if _, err := s.Refresh(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+					spent += cpu() - then
+				}
+				b.StopTimer()
+				b.ReportMetric(float64(spent)/float64(b.N)/1e3, "cpu-µs/op")
+				s.Close()
+				e.Close()
+			})
+		}
+	}
+}
+
+func benchIndexed(b *testing.B, dir string) (*embedded.Engine, shard.Shard) {
+	b.Helper()
+	e, err := embedded.Open(context.Background(), dir, embedded.Options{Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := e.Open(context.Background(), shard.ID{Index: 7}, whole(), shard.Settings{Indexer: shardtest.Words{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return e, s
+}
+
+// BenchmarkIndexing writes documents and makes them findable, durably, all in all.
+func BenchmarkIndexing(b *testing.B) {
+	e, s := benchIndexed(b, b.TempDir())
+	then := cpu()
+	b.ResetTimer()
+	load(b, s, 0, b.N, 1000, true)
+	if _, err := s.Refresh(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	s.Close()
+	b.StopTimer()
+	measured(b, b.N, then)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/1e6, "MB")
+	e.Close()
+}
+
+// BenchmarkOpenIndexed opens a folder of 200,000 documents up to the first look at its
+// segments.
+func BenchmarkOpenIndexed(b *testing.B) {
+	dir := b.TempDir()
+	e, s := benchIndexed(b, dir)
+	load(b, s, 0, 200_000, 1000, true)
+	s.Refresh(context.Background())
+	s.Close()
+	e.Close()
+	for b.Loop() {
+		e, s := benchIndexed(b, dir)
+		r, err := s.Acquire(context.Background(), 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, v := range r.Views() {
+			v.Field("word").Lookup([]byte("x"))
+		}
+		r.Close()
+		b.StopTimer()
+		s.Close()
+		e.Close()
+		b.StartTimer()
+	}
 }

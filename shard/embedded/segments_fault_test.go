@@ -233,6 +233,24 @@ func TestManyShardsOfOneIndex(t *testing.T) {
 	}
 }
 
+// TestALargeWrite has several groups in one request, of which each is more than what may
+// wait to be indexed.
+func TestALargeWrite(t *testing.T) {
+	defer embedded.SetTiers(3, 2000, 3000)()
+	l := openLibrary(t, t.TempDir())
+	for round := range 3 {
+		var ops []shard.Op
+		for i := range 3000 {
+			op := benchOp(round*3000 + i)
+			op.Source = op.Source[:500]
+			ops = append(ops, op)
+		}
+		l.write(ops...)
+	}
+	l.refresh()
+	l.agrees()
+}
+
 // TestALargeBacklogIsSpilled opens a folder without manifests that holds more than what
 // may be in memory.
 func TestALargeBacklogIsSpilled(t *testing.T) {

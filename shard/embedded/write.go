@@ -39,12 +39,12 @@ func (s *local) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.
 		return refuse(results, err)
 	}
 	defer done()
+	if s.segments != nil {
+		s.segments.relieve(ctx) // with nothing of this write unsynced: it waits for the syncs of others
+	}
 	var unsynced []*applied
 	for from := 0; from < len(ops); {
 		to := from + group(ops[from:])
-		if s.segments != nil {
-			s.segments.relieve(ctx)
-		}
 		if s.gate.fenced() {
 			s.settle(ctx, unsynced) // nobody else would
 			unsynced = nil
