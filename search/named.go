@@ -32,34 +32,52 @@ func (c *Context) names() *namer {
 	return n
 }
 
-// namesOf are the named parts of the queries for an index. The server keeps them in a map
-// of Java, whose order its answers have; of one name the last counts.
+// namesOf are the named parts of the queries for an index. The server keeps them in maps of
+// Java, one after the other, whose order its answers have.
 func namesOf(w *work) (parts []namedPart) {
-	table := 0
+	first := 0
 	for _, q := range []*ready{w.query, w.post} {
 		if q == nil {
 			continue
 		}
+		var some []namedPart
 		eachNamed(q.told, func(p *namedPlan) {
 			part := namedPart{p.name, ready{plan: p.of, stats: gatherStatistics(w.views, p.of, false)}}
-			if i := slices.IndexFunc(parts, func(o namedPart) bool { return o.name == p.name }); i >= 0 {
-				parts[i] = part
+			if i := slices.IndexFunc(some, func(o namedPart) bool { return o.name == p.name }); i >= 0 {
+				some[i] = part // of one name the last counts
 				return
 			}
-			parts = append(parts, part)
+			some = append(some, part)
 		})
-		if table == 0 {
-			for table = 1; table < int(float64(len(parts))/0.75+1); table *= 2 {
-			}
+		hashed(some, tableOf(16, len(some)), nameOf)
+		copied := 1
+		for copied < int(float64(len(some))/0.75+1) {
+			copied *= 2
+		}
+		hashed(some, copied, nameOf)
+		if parts = append(parts, some...); first == 0 {
+			first = copied
 		}
 	}
-	for float64(len(parts)) > 0.75*float64(table) {
-		table *= 2
-	}
-	slices.SortStableFunc(parts, func(a, b namedPart) int {
-		return cmp.Compare(java.Bucket(a.name, table), java.Bucket(b.name, table))
-	})
+	hashed(parts, tableOf(max(first, 1), len(parts)), nameOf)
 	return parts
+}
+
+func nameOf(p namedPart) string { return p.name }
+
+// tableOf is the size of the table of a HashMap that had one size and has so many entries.
+func tableOf(size, entries int) int {
+	for float64(entries) > 0.75*float64(size) {
+		size *= 2
+	}
+	return size
+}
+
+// hashed puts what was put into a HashMap into the order in which it is given back.
+func hashed[T any](list []T, table int, name func(T) string) {
+	slices.SortStableFunc(list, func(a, b T) int {
+		return cmp.Compare(java.Bucket(name(a), table), java.Bucket(name(b), table))
+	})
 }
 
 // eachNamed yields the named parts of a plan, inner ones first.
@@ -75,9 +93,9 @@ func eachNamed(p plan, yield func(*namedPlan)) {
 		yield(p)
 	case *boolPlan:
 		all(p.must)
-		all(p.filter)
-		all(p.should)
 		all(p.mustNot)
+		all(p.should)
+		all(p.filter)
 	case *constantPlan:
 		eachNamed(p.of, yield)
 	case *maxPlan:
@@ -87,8 +105,8 @@ func eachNamed(p plan, yield func(*namedPlan)) {
 	case *nestedPlan:
 		eachNamed(p.of, yield)
 	case *functionPlan:
-		eachNamed(p.of, yield)
 		all(p.filter)
+		eachNamed(p.of, yield)
 	}
 }
 
@@ -106,6 +124,7 @@ func (n *namer) tell(hits []Hit) error {
 				h.Matched = append(h.Matched, part.name)
 			}
 		}
+		hashed(h.Matched, tableOf(16, len(h.Matched)), func(name string) string { return name })
 	}
 	return n.c.failed.err
 }

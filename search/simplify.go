@@ -82,6 +82,7 @@ func simplifyBool(p *boolPlan) plan {
 		return nonePlan{}
 	}
 	b.inline()
+	b.required()
 	b.must = joined(b.must)
 	if b.minShould <= 1 {
 		b.should = joined(b.should)
@@ -118,6 +119,26 @@ func (b *boolPlan) inline() {
 		should = append(should, p)
 	}
 	b.should = should
+}
+
+// required makes what is both a filter and optional something that must be found and counts.
+func (b *boolPlan) required() {
+	for _, f := range slices.Clone(b.filter) {
+		bare, _ := unboosted(f)
+		key := describe(bare)
+		same := func(p plan) bool { return describe(p) == key }
+		n := len(b.should)
+		if b.should = slices.DeleteFunc(b.should, same); len(b.should) == n {
+			continue
+		}
+		for range n - len(b.should) {
+			b.must, b.minShould = append(b.must, bare), max(0, b.minShould-1)
+		}
+		b.filter = slices.DeleteFunc(b.filter, func(p plan) bool {
+			bare, _ := unboosted(p)
+			return same(bare)
+		})
+	}
 }
 
 // ownBoost marks a plan that has a boost beside those of the queries around it.
