@@ -20,7 +20,24 @@
 //     until they are merged away.
 //   - candidate: a term that a view shows and an acceptor accepts: where terms become clauses
 //     of their own, they are found in the views before the search.
-//   - score: BM25 with k1 1.2 and b 0.75, as Lucene computes it, in float32.
+//   - score: BM25 with k1 1.2 and b 0.75, as Lucene computes it, in float32, times k1 + 1 as
+//     OpenSearch 2 has it.
+//   - node: a plan in one segment: it steps through docs, ascending, hidden ones too, checks
+//     those that may be found, and scores those that are; see node.go. A reader makes them.
+//   - bound: a score that no doc of a block exceeds. While enough hits are counted, what is
+//     bounded below the worst of the best hits is left out.
+//   - window: 2048 docs that are found and scored together; see window.go.
+//   - rank: a number that orders docs of one view as the values of a key do; see order.go.
+//
+// # How a plan is run
+//
+//	plan ──simplify──▶ plan ──reader, per view──▶ node ──▶ sink ──▶ collectors, ranking (best scores, or an order)
+//	                                               │
+//	      one term: block by block; sums of terms, filters: window by window; all else: doc by doc
+//
+// Numbers and terms that filter are looked up as a set, or checked in the column for the docs
+// that the parts around them find, whichever costs less. Hidden docs are taken out by words
+// of bits where that can be.
 //
 // # Invariants
 //
