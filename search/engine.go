@@ -159,12 +159,12 @@ func (c *Context) visit(t *tally, rank ranking) error {
 	if err != nil {
 		return err
 	}
-	number := 0
+	number, shared := 0, new(scratch)
 	for i, w := range c.work {
 		for j, source := range w.index.Sources {
 			for at := range source.Views {
 				v := &visited{index: i, source: j, at: at, number: w.index.Number, view: source.Views[at]}
-				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, demand: none}
+				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, scratch: shared, demand: none}
 				if parts != nil {
 					k.slice = parts.in(v.view)
 				}

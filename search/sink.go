@@ -24,15 +24,23 @@ type sink struct {
 	failed *failure      // of the nodes
 	leaves []collecting
 
-	docs   [batch]segment.Doc
-	scores [batch]float32
-	n      int
-	ticks  int
+	*scratch
+	n     int
+	ticks int
 
 	skip    bool // docs that cannot be hits need not be told
 	counted bool // the total has the docs of this view
 	stop    bool // nothing is needed any more
 	demand  float32
+}
+
+// scratch is what sinks and windows write into, one view after the other. What windows have
+// is clear between them.
+type scratch struct {
+	docs   [batch]segment.Doc
+	scores [batch]float32
+	sums   [window]float64
+	met    [window / 64]uint64
 }
 
 // collecting is a collector in a view.

@@ -27,8 +27,7 @@ type windows struct {
 	not     []node      // must not be found
 	notSets []*segment.Bits
 
-	sums   [window]float64
-	met    [window / 64]uint64
+	*scratch
 	prefix []float64 // of the clauses' greatest scores
 	few    int       // so many of clauses are only looked up
 	enough float64   // a sum that is less does not reach what is demanded, however it is rounded
@@ -45,7 +44,7 @@ type clause struct {
 }
 
 func newWindows(k *sink, p parts) *windows {
-	w := &windows{sink: k, fixed: p.fixed, value: p.value, prefix: make([]float64, len(p.any)+1)}
+	w := &windows{sink: k, scratch: k.scratch, fixed: p.fixed, value: p.value, prefix: make([]float64, len(p.any)+1)}
 	for _, n := range p.any {
 		term, _ := n.(*termNode)
 		w.clauses = append(w.clauses, &clause{node: n, term: term})
