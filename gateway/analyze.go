@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/query"
 )
 
@@ -36,6 +37,9 @@ func (c *call) analyze() error {
 	inline := analysis.Inline{Texts: asked.Text, Analyzer: asked.Analyzer, Normalizer: asked.Normalizer, Global: name == "", Explain: asked.Explain}
 	if asked.Field != "" && schema != nil {
 		if f, known := schema.Field(asked.Field); known {
+			if f.Kind() != fields.Text && f.Kind() != fields.Keyword {
+				return exception.New(exception.IllegalArgument, "Can't process field [%s], Analysis requests are only supported on tokenized fields", asked.Field)
+			}
 			inline.Field = f.Analyzer()
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/query"
-	"github.com/reshelve/reshelve/search"
 )
 
 const (
@@ -148,9 +147,11 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 			return q, notYet("[" + p.name + "]")
 		}
 	}
-	q = control.ByQuery{Query: asked.Search.Query, Slice: asked.Search.Slice, Batch: asked.Search.Size, Proceed: asked.Proceed}
-	if q.Query == nil {
-		q.Query = search.NewRequest().Query
+	x := searching{Search: asked.Search}
+	x.Aggs = nil // they would be told nowhere
+	q = control.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
+	if q.Request, err = x.request(); err != nil {
+		return q, err
 	}
 	if asked.MaxDocs > 0 {
 		q.Most = int64(asked.MaxDocs)

@@ -14,14 +14,13 @@ import (
 // has been changed meanwhile is a conflict, and is left alone.
 type ByQuery struct {
 	Where   Where
-	Query   search.Query
-	Slice   *search.Slice
-	Most    int64 // documents; 0: all that are found
-	Batch   int   // documents at a time; 0: 1000
-	Proceed bool  // go on after conflicts
-	Refresh bool  // what was changed, at the end
-	Into    *Into // where documents are copied to; nil: they are changed where they are
-	Delete  bool  // else they are written again
+	Request search.Request // what is found, and in which order; how many at a time is Batch
+	Most    int64          // documents; 0: all that are found
+	Batch   int            // documents at a time; 0: 1000
+	Proceed bool           // go on after conflicts
+	Refresh bool           // what was changed, at the end
+	Into    *Into          // where documents are copied to; nil: they are changed where they are
+	Delete  bool           // else they are written again
 }
 
 // Into says where and how documents are copied.
@@ -62,8 +61,8 @@ func (s *Store) Change(ctx context.Context, q ByQuery, told func(Progress)) (Pro
 	}
 	pinned := &Point{parts: parts, points: &s.points, users: 1, scroll: &scroll{}} // read page by page
 	defer func() { _ = closeParts(parts) }()
-	r := search.NewRequest()
-	r.Query, r.Slice, r.Sort, r.TrackTotal = q.Query, q.Slice, []search.Sort{{Field: "_doc"}}, -1
+	r := q.Request
+	r.Sort, r.TrackTotal = byDoc(r.Sort), -1
 	if q.Batch == 0 {
 		q.Batch = 1000
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,9 +29,7 @@ func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep 
 	if len(r.Sort) == 0 {
 		sc.request.Sort = []search.Sort{{Field: "_score", Descending: true}}
 	}
-	if last := sc.request.Sort[len(sc.request.Sort)-1]; last.Field != "_doc" {
-		sc.request.Sort = append(sc.request.Sort[:len(sc.request.Sort):len(sc.request.Sort)], search.Sort{Field: "_doc"})
-	}
+	sc.request.Sort = byDoc(sc.request.Sort)
 	p, err := s.pin(parts, keep, sc)
 	if err != nil {
 		return nil, err
@@ -64,4 +63,13 @@ func (s *Store) page(ctx context.Context, p *Point) (*Found, error) {
 		sc.request.After = f.Hits[n-1].Sort
 	}
 	return f, nil
+}
+
+// byDoc is an order in which no two documents are the same: pages go on from the values of
+// their last hit.
+func byDoc(keys []search.Sort) []search.Sort {
+	if n := len(keys); n > 0 && keys[n-1].Field == "_doc" {
+		return keys
+	}
+	return append(slices.Clone(keys), search.Sort{Field: "_doc"})
 }
