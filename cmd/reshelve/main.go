@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // aggregations by time zone, also on machines that have no zone files
 
 	"github.com/reshelve/reshelve/blob"
 	"github.com/reshelve/reshelve/blob/azure"
