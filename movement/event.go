@@ -1,0 +1,65 @@
+package movement
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Verb is what an operator asks of a movement.
+type Verb string
+
+// The verbs. Reading ones (ls, status, watch, failures) are allowed in every state and are no
+// events.
+const (
+	Start    Verb = "start"
+	Pause    Verb = "pause"
+	Resume   Verb = "resume"
+	Throttle Verb = "throttle"
+	Verify   Verb = "verify"
+	Repair   Verb = "repair"
+	Redrive  Verb = "redrive"
+	Switch   Verb = "switch"
+	Reverse  Verb = "reverse"
+	Finish   Verb = "finish"
+	Abort    Verb = "abort"
+)
+
+// Event is what happens to a movement: a verb, or one of the happenings.
+type Event struct {
+	At time.Time
+	By string // the operator or the worker
+
+	Verb Verb            // "" for a happening
+	Why  string          // with a verb
+	Rate json.RawMessage // with Throttle
+
+	Happened Happening // "" for a verb
+	Phase    string    // with PhaseBegun, PhaseDone and Stuck
+	Cause    string    // with Stuck and GaveUp; the outcome with PhaseDone
+	Next     string    // what an operator can do about the cause
+	Report   json.RawMessage
+}
+
+// Happening is what workers tell of a movement.
+type Happening string
+
+// The happenings.
+const (
+	PhaseBegun Happening = "begun"  // Phase was begun by someone
+	PhaseDone  Happening = "done"   // Phase is done
+	Stuck      Happening = "stuck"  // Phase cannot go on without an operator: held
+	GaveUp     Happening = "gaveup" // Phase failed as often as it may: failed
+	Undone     Happening = "undone" // the ledger is empty, what was begun is undone
+)
+
+// Effect is what is to be done after an event has been stored.
+type Effect string
+
+// The effects.
+const (
+	Work   Effect = "work"   // do the current phase
+	Halt   Effect = "halt"   // stop working: leases are given back
+	Undo   Effect = "undo"   // undo the ledger, the newest entry first
+	Settle Effect = "settle" // hand over or undo what the ledger still holds, and remove the records of items
+	Notify Effect = "notify" // tell the operator: one event for each transition
+)

@@ -1,0 +1,162 @@
+package work
+
+import (
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// State is what has become of a piece.
+type State string
+
+// A piece is waiting (or leased, see [Lease.LeaseHolderID]) until it is done or failed.
+const (
+	Waiting State = ""
+	Done    State = "done"
+	Failed  State = "failed"
+)
+
+// Lease is the part of a record that says who works on it. The names of its fields in JSON
+// are those of the coordination records of Reindex-from-Snapshot.
+type Lease struct {
+	CreatorID     string    `json:"creatorId"`
+	LeaseHolderID string    `json:"leaseHolderId,omitempty"`
+	Expiration    time.Time `json:"expiration,omitzero"`
+	HeartbeatAt   time.Time `json:"heartbeatAt,omitzero"`
+	// NextAcquisitionLeaseExponent is that of the next lease: 10·2^exponent minutes.
+	NextAcquisitionLeaseExponent int `json:"nextAcquisitionLeaseExponent"`
+	// Attempts are the claims since there was progress, that of the holder included.
+	Attempts    int       `json:"attempts"`
+	State       State     `json:"state,omitempty"`
+	Cause       string    `json:"cause,omitempty"` // of the failure, or of the last attempt's end
+	CompletedAt time.Time `json:"completedAt,omitzero"`
+}
+
+// Policy are the times and bounds of leases.
+type Policy struct {
+	InitialLease time.Duration `json:"initialLease"` // of exponent 0; 10 minutes
+	Heartbeat    time.Duration `json:"heartbeat"`    // between stored cursors; 5 seconds
+	MaxAttempts  int           `json:"maxAttempts"`  // claims without progress; 4
+	// ClockTolerance is how far a worker's clock may be from the store's; 5 seconds.
+	ClockTolerance time.Duration `json:"clockTolerance"`
+}
+
+// Default is the policy that nobody has changed.
+var Default = Policy{InitialLease: 10 * time.Minute, Heartbeat: 5 * time.Second, MaxAttempts: 4, ClockTolerance: 5 * time.Second}
+
+// missed is how many heartbeats a holder may miss before others take its lease.
+const missed = 3
+
+// maxExponent keeps leases below a month with the usual initial one.
+const maxExponent = 12
+
+// Duration is how long a lease of an exponent lasts.
+func (p Policy) Duration(exponent int) time.Duration {
+	return p.InitialLease << min(max(exponent, 0), maxExponent)
+}
+
+// Checkpoint is when, after its claim, the holder of a lease begins to hand over what is
+// left: early enough that a coordination store which is away for some minutes does no harm.
+func Checkpoint(lease time.Duration) time.Duration {
+	return max(lease*3/4, lease-(4*time.Minute+30*time.Second))
+}
+
+// Leased tells whether someone holds the lease at now: it has not expired, and the holder
+// has been heard of.
+func (l *Lease) Leased(p Policy, now time.Time) bool {
+	if l.LeaseHolderID == "" || l.State != Waiting || !now.Before(l.Expiration) {
+		return false
+	}
+	return p.Heartbeat <= 0 || now.Sub(l.HeartbeatAt) <= missed*p.Heartbeat
+}
+
+// Claim gives the piece to worker. It is fault.Conflict when someone holds it, or it is
+// done or failed. A piece that was claimed too often without progress fails instead: the
+// second value is false, and the state Failed with its cause.
+func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error) {
+	switch {
+	case l.State != Waiting:
+		return l, false, fault.New(fault.Conflict, "it is %s", l.State)
+	case l.Leased(p, now) && l.LeaseHolderID != worker:
+		return l, false, fault.New(fault.Conflict, "%s holds its lease until %s", l.LeaseHolderID, l.Expiration.Format(time.RFC3339))
+	case l.Attempts >= p.MaxAttempts:
+		l.State, l.LeaseHolderID, l.CompletedAt = Failed, "", now
+		if l.Cause == "" {
+			l.Cause = "its workers ended without saying why"
+		}
+		return l, false, nil
+	}
+	l.LeaseHolderID, l.HeartbeatAt = worker, now
+	l.Expiration = now.Add(p.Duration(l.NextAcquisitionLeaseExponent))
+	l.NextAcquisitionLeaseExponent = min(l.NextAcquisitionLeaseExponent+1, maxExponent)
+	l.Attempts++
+	return l, true, nil
+}
+
+// Held is nil while worker holds the lease: else fault.LostLease, and worker must stop.
+func (l *Lease) Held(worker string, now time.Time) error {
+	switch {
+	case l.State != Waiting:
+		return fault.New(fault.LostLease, "it is %s", l.State)
+	case l.LeaseHolderID != worker:
+		return fault.New(fault.LostLease, "the lease has gone to %q", l.LeaseHolderID)
+	case !now.Before(l.Expiration):
+		return fault.New(fault.LostLease, "the lease ended at %s", l.Expiration.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Beat says that worker is at work, and whether it got on since it last said so.
+func (l Lease) Beat(worker string, now time.Time, progress bool) (Lease, error) {
+	if err := l.Held(worker, now); err != nil {
+		return l, err
+	}
+	l.HeartbeatAt = now
+	if progress {
+		l.Attempts, l.Cause = 1, ""
+	}
+	return l, nil
+}
+
+// Complete says that worker has done it.
+func (l Lease) Complete(worker string, now time.Time) (Lease, error) {
+	if err := l.Held(worker, now); err != nil {
+		return l, err
+	}
+	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Done, "", now, ""
+	return l, nil
+}
+
+// Release gives the lease back before its end, with the cause when the attempt failed; an
+// orderly stop has none and is no attempt.
+func (l Lease) Release(worker string, now time.Time, cause string) (Lease, error) {
+	if err := l.Held(worker, now); err != nil {
+		return l, err
+	}
+	l.LeaseHolderID, l.Expiration = "", now
+	l.Cause = cause
+	if cause == "" {
+		l.Attempts--
+		l.NextAcquisitionLeaseExponent = max(l.NextAcquisitionLeaseExponent-1, 0)
+	}
+	return l, nil
+}
+
+// Fail ends a piece that no other attempt would do better.
+func (l Lease) Fail(worker string, now time.Time, cause string) (Lease, error) {
+	if err := l.Held(worker, now); err != nil {
+		return l, err
+	}
+	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Failed, "", now, cause
+	return l, nil
+}
+
+// Again makes a failed piece waiting, with all its attempts: what an operator asks for
+// after having mended the cause.
+func (l Lease) Again() (Lease, error) {
+	if l.State != Failed {
+		return l, fault.New(fault.Conflict, "it has not failed")
+	}
+	l.State, l.Attempts, l.NextAcquisitionLeaseExponent, l.CompletedAt = Waiting, 0, 0, time.Time{}
+	return l, nil
+}
