@@ -189,14 +189,12 @@ func (d *digest) part(x float64) float64 {
 		}
 		return 1
 	}
-	// A centroid reaches half of the way to its neighbours, the outermost as far on
-	// both sides.
+	// A centroid reaches half of the way to its neighbours, the first as far on both
+	// sides. The server does not look at the last: all that is nearer to it than to the
+	// one before counts as above everything.
 	below, left := 0.0, (d.means[1]-d.means[0])/2
-	for i, mean := range d.means {
-		right := left
-		if i+1 < len(d.means) {
-			right = (d.means[i+1] - mean) / 2
-		}
+	for i, mean := range d.means[:len(d.means)-1] {
+		right := (d.means[i+1] - mean) / 2
 		w := float64(d.weights[i])
 		if x < mean+right {
 			return max((below+w*((x-(mean-left))/(right+left)))/float64(d.count), 0)

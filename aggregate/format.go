@@ -56,8 +56,10 @@ func formatOf(f *fields.Field, index *search.Index, v *Values, dated bool) (form
 			out.dates, err = date.ParseFormat(v.Format)
 		}
 		return out, err
-	case f == nil || f.Kind() == fields.Integer || f.Kind() == fields.Real:
+	case f == nil || (f.Kind() == fields.Integer || f.Kind() == fields.Real) && !own(f):
 		return out.number(f, v)
+	case f.Type() == "binary":
+		return out, nil
 	case v.Format != "":
 		return out, exception.New(exception.IllegalArgument, "Field [%s] of type [%s] does not support custom formats", f.Path(), f.Type())
 	case v.Zone != nil:

@@ -67,7 +67,7 @@ func (k *numberKeys) different(docs []uint32) (at []int32, keys []uint64) {
 	return at[:kept], keys[:kept]
 }
 
-// end finds the numbers of documents that are shown.
+// end finds the numbers of documents that are shown, and what stands for those of others.
 func (k *numberKeys) end() {
 	if k.w.of.MinDocCount > 0 {
 		return
@@ -75,9 +75,6 @@ func (k *numberKeys) end() {
 	if k.live == nil {
 		k.live = map[uint64]bool{}
 	}
-	missing := k.w.values.missing
-	k.w.values.missing = false
-	defer func() { k.w.values.missing = missing }()
 	var docs []uint32
 	flush := func() {
 		_, keys := k.different(docs)

@@ -159,23 +159,37 @@ func (k *textKeys) spelled(b batch, spell func(doc uint32) []byte) error {
 	return nil
 }
 
-// end finds the terms of the view that a document shown has.
+// end finds the terms of the view that a document shown has, and what stands for a missing
+// one: as on the server, where it is joined to the ordinals, it is told even if no document
+// lacks a term.
 func (k *textKeys) end() {
-	if k.read.column == nil || k.w.of.MinDocCount > 0 {
+	if k.w.of.MinDocCount > 0 || k.read.spelled() != nil {
 		return
 	}
+	absent := k.read.missing && k.read.column != nil && k.w.of.Hint != "map"
 	var ords []uint32
 	for doc := range k.read.view.Docs() {
 		if !k.read.view.Shows(uint32(doc)) {
 			continue
 		}
-		ords = k.read.column.All(ords[:0], uint32(doc))
-		for _, ord := range ords {
-			if n := k.number(ord); n > 1 {
-				k.live = grown(k.live, max(len(k.live), int(n)-1))
-				k.live[n-2] = true
-			}
+		if k.read.column != nil {
+			ords = k.read.column.All(ords[:0], uint32(doc))
 		}
+		for _, ord := range ords {
+			k.tell(ord)
+		}
+		absent = absent || k.read.missing && len(ords) == 0
+	}
+	if absent {
+		k.tell(k.absent)
+	}
+}
+
+// tell lets the term of an ordinal be told although no document is found.
+func (k *textKeys) tell(ord uint32) {
+	if n := k.number(ord); n > 1 {
+		k.live = grown(k.live, max(len(k.live), int(n)-1))
+		k.live[n-2] = true
 	}
 }
 

@@ -75,8 +75,8 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 			return err
 		}
 	}
-	if kind != "value_count" && kind != "cardinality" && kind != "missing" {
-		var err error
+	var err error
+	if v.field != nil || v.of.Type != "" || take != takesAll {
 		if v.format, err = formatOf(v.field, first, &v.of, dated); err != nil {
 			return err
 		}
@@ -178,6 +178,9 @@ func (v *values) resolveMissing(take takes, dated bool) error {
 		v.missingText, err = v.term(v.of.Missing.Text)
 		return err
 	case others:
+		if v.field.Kind() == fields.Interval {
+			return exception.New(exception.IllegalArgument, "Can't apply missing values on a class org.opensearch.search.aggregations.support.ValuesSource$Range")
+		}
 		return nil
 	}
 	v.missingWhole, v.missingReal, err = v.number(*v.of.Missing)

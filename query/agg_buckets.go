@@ -110,7 +110,7 @@ func (p *parser) filter(k *aggregate.Filters, name string) error {
 
 func (p *parser) aggMissing(name string) (aggregate.Kind, error) {
 	k := &aggregate.Missing{}
-	return k, p.aggObject("missing", &k.Values, p.aggValues(&k.Values, name, map[string]option{}))
+	return k, p.aggObject("missing", &k.Values, p.formatted(&k.Values, name, map[string]option{}))
 }
 
 func (p *parser) aggGlobal(name string) (aggregate.Kind, error) {

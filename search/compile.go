@@ -19,6 +19,7 @@ type compiler struct {
 	views []segment.View
 	// around is the nested field whose objects are looked for; "" for documents.
 	around string
+	bare   bool // errors are told without a query_shard_exception around them
 }
 
 // The server's limits, where Limits says nothing.
@@ -127,7 +128,7 @@ func (c *compiler) failed(err error) error {
 		return e
 	}
 	var whole *early
-	if errors.As(err, &whole) {
+	if c.bare || errors.As(err, &whole) {
 		return e
 	}
 	return c.refuse("failed to create query: %s", e.Reason).CausedBy(e)

@@ -3,9 +3,10 @@ package search
 import "github.com/reshelve/reshelve/segment"
 
 // Matcher works out a query for an index, for filters of aggregations and the like:
-// without scores.
+// without scores. As on the server, what is wrong with it is told as it is, and not as the
+// cause of a query_shard_exception.
 func (c *Context) Matcher(index int, q Query) (Matcher, error) {
-	r, err := c.ready(c.work[index], q, false)
+	r, err := c.make(compiler{views: c.work[index].views, bare: true}, c.work[index], q, false)
 	if err != nil {
 		return nil, err
 	}
