@@ -20,6 +20,15 @@ type compiler struct {
 	// around is the nested field whose objects are looked for; "" for documents.
 	around string
 	bare   bool // errors are told without a query_shard_exception around them
+	// filters: nobody asks for scores of what is compiled.
+	filters bool
+}
+
+// unscored compiles what scores do not come from.
+func (c *compiler) unscored() *compiler {
+	of := *c
+	of.filters = true
+	return &of
 }
 
 // The server's limits, where Limits says nothing.
@@ -56,6 +65,9 @@ func (c *compiler) query(q Query, boost float32) (plan, error) {
 	}
 	common := q.common()
 	p, err := c.node(q, boost*common.Boost)
+	if err != nil && (nothing(q, nil) || !isEarly(err) && nothing(q, c)) {
+		p, err = nonePlan{}, nil
+	}
 	p = ownBoost(p, common.Boost)
 	if err == nil && common.Name != "" {
 		p = &namedPlan{p, common.Name}
@@ -77,7 +89,7 @@ func (c *compiler) node(q Query, boost float32) (plan, error) {
 	case *Terms:
 		return c.terms(q, boost)
 	case *IDs:
-		return c.ids(q.Values, boost), nil
+		return c.ids(q.Values, boost)
 	case *Range:
 		return c.ranged(q, boost)
 	case *Exists:
@@ -127,8 +139,7 @@ func (c *compiler) failed(err error) error {
 	case e.Type == exception.QueryShard || e.Type == exception.Parsing:
 		return e
 	}
-	var whole *early
-	if c.bare || errors.As(err, &whole) {
+	if c.bare || isEarly(err) {
 		return e
 	}
 	return c.refuse("failed to create query: %s", e.Reason).CausedBy(e)
@@ -139,6 +150,11 @@ func (c *compiler) failed(err error) error {
 type early struct{ error }
 
 func (e *early) Unwrap() error { return e.error }
+
+func isEarly(err error) bool {
+	var whole *early
+	return errors.As(err, &whole)
+}
 
 // field finds a field by name.
 func (c *compiler) field(name string) (*fields.Field, bool) { return c.index.Schema.Field(name) }

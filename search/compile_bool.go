@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ func (c *compiler) compound(q Query, boost float32) (plan, error) {
 	case *Bool:
 		return c.boolean(q, boost)
 	case *ConstantScore:
-		of, err := c.query(q.Filter, 1)
+		of, err := c.unscored().query(q.Filter, 1)
 		return &constantPlan{of, boost}, err
 	case *DisjunctionMax:
 		parts, err := c.all(q.Queries, boost)
@@ -23,33 +24,35 @@ func (c *compiler) compound(q Query, boost float32) (plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		negative, err := c.query(q.Negative, 1)
+		negative, err := c.unscored().query(q.Negative, 1)
 		return &boostingPlan{positive, negative, q.NegativeBoost, boost}, err
 	case *Wrapped:
 		of, err := c.query(q.Query, boost)
 		if err != nil || q.Filter == nil {
 			return of, err
 		}
-		filter, err := c.query(q.Filter, 1)
+		filter, err := c.unscored().query(q.Filter, 1)
 		return &boolPlan{must: []plan{of}, filter: []plan{filter}}, err
 	}
 	panic("search: not a compound query")
 }
 
-// all makes the plans of several queries.
+// all makes the plans of several queries. The error is the first one, or one that is told
+// before all others.
 func (c *compiler) all(queries []Query, boost float32) ([]plan, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
 	plans := make([]plan, len(queries))
+	var failed error
 	for i, q := range queries {
 		p, err := c.query(q, boost)
-		if err != nil {
+		if isEarly(err) {
 			return nil, err
 		}
-		plans[i] = p
+		failed, plans[i] = cmp.Or(failed, err), p
 	}
-	return plans, nil
+	return plans, failed
 }
 
 func (c *compiler) boolean(q *Bool, boost float32) (plan, error) {
@@ -58,17 +61,16 @@ func (c *compiler) boolean(q *Bool, boost float32) (plan, error) {
 	} else if err := c.countClauses(n); err != nil {
 		return nil, err
 	}
-	p := &boolPlan{}
-	for _, part := range []struct {
-		into  *[]plan
-		from  []Query
-		boost float32
-	}{{&p.must, q.Must, boost}, {&p.mustNot, q.MustNot, 1}, {&p.should, q.Should, boost}, {&p.filter, q.Filter, 1}} {
-		plans, err := c.all(part.from, part.boost)
-		if err != nil {
-			return nil, err
-		}
-		*part.into = plans
+	p, err := c.parts(q, boost)
+	switch {
+	case nothing(q, nil): // before the parts, and their names, are looked at
+		return nonePlan{}, nil
+	case isEarly(err):
+		return nil, err
+	case nothing(q, c):
+		return nonePlan{}, nil
+	case err != nil:
+		return nil, err
 	}
 	if err := setMinimum(p, q.MinimumShould); err != nil {
 		return nil, err
@@ -77,9 +79,32 @@ func (c *compiler) boolean(q *Bool, boost float32) (plan, error) {
 		if !q.AdjustPureNegative {
 			return nonePlan{}, nil
 		}
-		p.filter = []plan{allPlan{0}}
+		p.filter, p.minShould = []plan{allPlan{0}}, 0
 	}
 	return p, nil
+}
+
+// parts makes the plans of all parts of a bool. The error is the first one, or one that is
+// told before all others.
+func (c *compiler) parts(q *Bool, boost float32) (p *boolPlan, failed error) {
+	p = &boolPlan{}
+	for _, part := range []struct {
+		into  *[]plan
+		from  []Query
+		boost float32
+		count bool // towards the score
+	}{{&p.must, q.Must, boost, true}, {&p.mustNot, q.MustNot, 1, false}, {&p.should, q.Should, boost, true}, {&p.filter, q.Filter, 1, false}} {
+		of := c
+		if !part.count {
+			of = c.unscored()
+		}
+		plans, err := of.all(part.from, part.boost)
+		if isEarly(err) {
+			return nil, err
+		}
+		failed, *part.into = cmp.Or(failed, err), plans
+	}
+	return p, failed
 }
 
 // countClauses refuses more clauses of one query than the limit.

@@ -62,6 +62,12 @@ func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (p
 	if k := f.Kind(); k != fields.Text && k != fields.Keyword && k != fields.Truth {
 		return nil, c.refuse("[%s] field which is of type [%s], does not support case insensitive term queries", f.Path(), f.Type())
 	}
+	switch {
+	case f.Type() == "wildcard":
+		return c.wildcardOf(f, v.Text, true, "", boost)
+	case v.Text == "" && f.Kind() != fields.Truth: // without a letter there is no case, and nothing is found
+		return nonePlan{}, nil
+	}
 	m, err := f.Exact(v, c.now)
 	if err != nil {
 		return nil, err
@@ -102,6 +108,9 @@ func (c *compiler) prefixOf(f *fields.Field, v string, fold bool, rewrite string
 	if err := c.hasForm(f, "prefix"); err != nil {
 		return nil, err
 	}
+	if f.Type() == "wildcard" { // and what stands before * is a pattern
+		return c.wildcardOf(f, v+"*", fold, rewrite, boost)
+	}
 	v, err := c.normal(f, v)
 	if err != nil {
 		return nil, err
@@ -120,6 +129,12 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 	if err := c.hasForm(f, "wildcard"); err != nil {
 		return nil, err
 	}
+	switch {
+	case v == "": // is met by nothing, not even by an empty text
+		return nonePlan{}, nil
+	case f.Type() == "wildcard" && strings.Contains(v, `\`) && !hasWildcard(v):
+		return c.literally(f, v, boost)
+	}
 	v, err := normalParts(v, func(part string) (string, error) { return c.normal(f, part) })
 	if err != nil {
 		return nil, err
@@ -129,6 +144,32 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 		return nil, err
 	}
 	return c.expanded(f, accept, v+folded(fold), rewrite, boost)
+}
+
+// hasWildcard reports whether a pattern has * or ? with their meaning.
+func hasWildcard(pattern string) bool {
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+		case '*', '?':
+			return true
+		}
+	}
+	return false
+}
+
+// literally is a pattern on a wildcard field in which nothing stands for anything else. The
+// server finds none of those in which a sign is escaped that needs it, and takes all other
+// backslashes as they are.
+func (c *compiler) literally(f *fields.Field, pattern string, boost float32) (plan, error) {
+	for i := 0; i+1 < len(pattern); i++ {
+		if pattern[i] == '\\' && strings.IndexByte(`*?\`, pattern[i+1]) >= 0 {
+			return nonePlan{}, nil
+		}
+	}
+	m, err := f.Exact(text(pattern), c.now)
+	return matched(f, m, boost), err
 }
 
 // folded is what stands behind a form that is met whatever the case.
@@ -166,7 +207,7 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 		return nil, err
 	}
 	accept, err := regexpWords(prefix, value, flags, q.FoldCase, limit)
-	if err != nil || !mapped { // what is wrong with it is told although nobody has the field
+	if err != nil || !mapped || value == "" && q.FoldCase { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
 	return c.expanded(f, accept, "/"+value+"/"+folded(q.FoldCase), q.Rewrite, boost)
@@ -330,13 +371,16 @@ func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewrit
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	return &boolPlan{should: parts, minShould: 1}, nil
+	return &boolPlan{should: parts, minShould: 1, expanded: true}, nil
 }
 
 // fuzzyTerm finds terms that are like a text.
 func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite string, boost float32) (plan, error) {
 	if err := c.hasForm(f, "fuzzy"); err != nil {
 		return nil, err
+	}
+	if f.Type() == "wildcard" { // the server looks for what is like one of the short parts of values
+		return nil, c.unsupported("[fuzzy] on a field of type [wildcard]")
 	}
 	v, err := c.normal(f, v)
 	if err != nil {
@@ -351,12 +395,16 @@ func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite s
 	}
 	v = f.Prefix() + v // which may be misspelt too
 	length := utf8.RuneCountInString(v)
-	accept, err := fuzzyWords(v, how.editsOf(length), how.Prefix, how.Transposing)
+	edits := how.editsOf(length)
+	if length == 0 {
+		edits = 0
+	}
+	accept, err := fuzzyWords(v, edits, how.Prefix, how.Transposing)
 	if err != nil {
 		return nil, err
 	}
 	if top.kind == "constant_score" {
-		return &constantPlan{&wordsPlan{f.Name(), accept, v + "~" + strconv.Itoa(how.editsOf(length))}, boost}, nil
+		return &constantPlan{&wordsPlan{f.Name(), accept, v + "~" + strconv.Itoa(edits)}, boost}, nil
 	}
 	return c.chosen(f, accept, length, top, boost)
 }

@@ -3,11 +3,14 @@ package search
 // functionScore makes a plan of function_score.
 func (c *compiler) functionScore(q *FunctionScore, boost float32) (plan, error) {
 	p := &functionPlan{score: q, boost: 1}
+	if c.filters { // min_score looks at scores without a boost that nobody asks for
+		boost = 1
+	}
 	for i := range q.Functions {
 		f := &q.Functions[i]
 		var filter plan
 		if _, all := f.Filter.(*MatchAll); f.Filter != nil && !all {
-			of, err := c.query(f.Filter, 1)
+			of, err := c.unscored().query(f.Filter, 1)
 			if err != nil {
 				return nil, err
 			}

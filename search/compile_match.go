@@ -26,9 +26,10 @@ func (w *wording) take(q *Match) {
 	w.lenient, w.noSynonyms = q.Lenient, q.NoSynonyms
 }
 
-// withMinimum sets minimum_should_match where a text became several clauses.
+// withMinimum sets minimum_should_match where a text became several clauses; the terms that
+// one word may be are one.
 func withMinimum(p plan, spec string) (plan, error) {
-	if b, ok := p.(*boolPlan); ok && spec != "" {
+	if b, ok := p.(*boolPlan); ok && spec != "" && !b.expanded {
 		return p, setMinimum(b, spec)
 	}
 	return p, nil
@@ -173,6 +174,9 @@ func forgivable(err error) bool {
 func (b *builder) value(v string) (plan, error) {
 	if b.across != nil {
 		return b.blendedTerms([]string{v})
+	}
+	if b.fuzzy.Set && b.field.Type() == "wildcard" {
+		return b.forgive(nil, exception.New(exception.IllegalArgument, "Can only use fuzzy queries on keyword and text fields - not on [%s] which is of type [wildcard]", b.field.Path()))
 	}
 	if b.fuzzy.Set {
 		return b.forgive(b.c.fuzzyTerm(b.field, v, b.fuzzy, b.rewrite, b.boost))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
@@ -31,8 +32,11 @@ func (c *compiler) termOf(f *fields.Field, v fields.Value, boost float32) (plan,
 	if constant, ok := c.constant(f); ok {
 		return constant.finds(v.Text, boost), nil
 	}
-	if f.Name() == "_id" {
-		return c.ids([]string{v.Text}, boost), nil
+	switch {
+	case f.Name() == "_id":
+		return c.ids([]string{v.Text}, boost)
+	case f.Type() == "wildcard" && (v.Text == "" || strings.ContainsAny(v.Text, `*?\`)): // the server takes a value for a pattern
+		return c.wildcardOf(f, v.Text, false, "", boost)
 	}
 	m, err := f.Exact(v, c.now)
 	if err != nil {
@@ -102,20 +106,43 @@ func (c *compiler) terms(q *Terms, boost float32) (plan, error) {
 		return constant.findsAny(q.Values, boost), nil
 	}
 	if f.Name() == "_id" {
-		return c.ids(texts(q.Values), boost), nil
+		return c.ids(texts(q.Values), boost)
 	}
 	matches := make([]fields.Match, len(q.Values))
 	for i, v := range q.Values {
-		m, err := f.Exact(v, c.now)
-		if err != nil {
+		m, err := f.Exact(listed(f, v), c.now)
+		switch {
+		case err != nil:
 			return nil, err
+		case v.Text == "" && f.Type() == "wildcard":
+			m = fields.Match{None: true}
 		}
 		matches[i] = m
 	}
-	if term, ok := single(matches[0]); ok && len(matches) == 1 && f.Kind() == fields.Truth && f.Scored() {
-		return &termPlan{field: f.Name(), term: term, boost: boost}, nil
+	if f.Kind() == fields.Truth && f.Scored() && allSame(matches) {
+		return &termPlan{field: f.Name(), term: matches[0].LeastTerm, boost: boost}, nil
 	}
 	return anyMatch(f, matches, boost), nil
+}
+
+// listed is a value of several as the server reads it: a number below zero for a field of
+// numbers without a sign by its bits.
+func listed(f *fields.Field, v fields.Value) fields.Value {
+	if f.Type() == "unsigned_long" && v.Kind == token.Integer && strings.HasPrefix(v.Text, "-") {
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			v.Text = strconv.FormatUint(uint64(n), 10)
+		}
+	}
+	return v
+}
+
+// allSame reports whether matches mean one term.
+func allSame(matches []fields.Match) bool {
+	first, ok := single(matches[0])
+	return ok && !slices.ContainsFunc(matches, func(m fields.Match) bool {
+		term, ok := single(m)
+		return !ok || !bytes.Equal(term, first)
+	})
 }
 
 func texts(values []fields.Value) []string {
@@ -178,13 +205,15 @@ func join(list []interval) []interval {
 }
 
 // ids finds documents by id: sorted, each once.
-func (c *compiler) ids(ids []string, boost float32) plan {
+func (c *compiler) ids(ids []string, boost float32) (plan, error) {
 	if len(ids) == 0 {
-		return nonePlan{}
+		return nonePlan{}, nil
 	}
 	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	return &constantPlan{&idsPlan{slices.Compact(ids)}, boost}
+	if slices.Sort(ids); ids[0] == "" {
+		return nil, exception.New(exception.IllegalArgument, "Ids can't be empty")
+	}
+	return &constantPlan{&idsPlan{slices.Compact(ids)}, boost}, nil
 }
 
 func (c *compiler) ranged(q *Range, boost float32) (plan, error) {
@@ -192,15 +221,18 @@ func (c *compiler) ranged(q *Range, boost float32) (plan, error) {
 	if !ok {
 		return nonePlan{}, nil
 	}
+	if q.Asked.From == nil && q.Asked.To == nil {
+		return c.exists(&Exists{Field: q.Field}, boost)
+	}
 	m, err := f.Range(q.Asked, c.now)
 	if err != nil {
-		if exception.Is(err, exception.OpenSearchParse) { // dates are read before
+		if f.Kind() == fields.Date { // dates are read before
 			err = &early{err}
 		}
 		return nil, err
 	}
-	if q.Asked.From == nil && q.Asked.To == nil && !m.None {
-		return &constantPlan{&existsPlan{[]string{f.Name()}}, boost}, nil
+	if term, ok := single(m); ok && f.Kind() == fields.Truth && f.Scored() {
+		return &termPlan{field: f.Name(), term: term, boost: boost}, nil
 	}
 	return matched(f, m, boost), nil
 }

@@ -103,12 +103,12 @@ func (c *Context) prepare(index *Index) (w *work, err error) {
 
 // ready makes a plan of a query, and looks up what it needs for scores.
 func (c *Context) ready(w *work, q Query, scored bool) (*ready, error) {
-	return c.make(compiler{views: w.views}, w, q, scored)
+	return c.make(compiler{views: w.views, filters: !scored}, w, q, scored)
 }
 
 // readyIn is ready for a query of the objects of a nested field.
 func (c *Context) readyIn(w *work, path string, q Query) (*ready, error) {
-	return c.make(compiler{views: w.views, around: path}, w, q, false)
+	return c.make(compiler{views: w.views, around: path, filters: true}, w, q, false)
 }
 
 func (c *Context) make(with compiler, w *work, q Query, scored bool) (*ready, error) {
@@ -140,17 +140,24 @@ func needsScores(c Collector) bool {
 	return ok && s.NeedsScores()
 }
 
-// ranking is what keeps the hits; nil when none are wanted.
+// ranking is what keeps the hits; nil when none are wanted. An order is checked all the same.
 func (c *Context) ranking() (ranking, error) {
-	switch r := c.request; {
-	case r.Size == 0:
-		return nil, nil
-	case len(r.Sort) == 0 && r.After != nil:
+	r := c.request
+	var rank ranking = newTopScores(r.Size)
+	switch {
+	case len(r.Sort) > 0:
+		sorted, err := c.sorted()
+		if err != nil {
+			return nil, err
+		}
+		rank = sorted
+	case r.After != nil:
 		return nil, exception.New(exception.IllegalArgument, "Sort must contain at least one field.")
-	case len(r.Sort) == 0:
-		return newTopScores(r.Size), nil
 	}
-	return c.sorted()
+	if r.Size == 0 {
+		return nil, nil
+	}
+	return rank, nil
 }
 
 // visit goes through all views.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -38,7 +39,9 @@ type functionOf struct {
 // function makes the node.
 func (r *reader) function(p *functionPlan, scored bool) node {
 	s := p.score
-	scored = scored || s.MinScore != nil
+	if !scored && s.MinScore != nil {
+		return newFixed(r.function(p, true), 0)
+	}
 	n := r.node(p.of, scored)
 	if n == nil || !scored || len(s.Functions) == 0 && s.MinScore == nil {
 		return n
@@ -118,7 +121,11 @@ func (f *functionNode) change(doc segment.Doc, score float32) float32 {
 		changed = float32(old * factor)
 	}
 	if changed < 0 || changed != changed {
-		f.failed.set(exception.New(exception.IllegalArgument, "function score query returned an invalid score: %v for doc: %d", changed, doc))
+		kind := exception.IllegalArgument
+		if changed != changed || math.IsInf(float64(changed), -1) {
+			kind = exception.Unknown
+		}
+		f.failed.set(exception.New(kind, "function score query returned an invalid score: %s for doc: %d", java.Float(changed), doc))
 		return 0
 	}
 	return changed

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -104,17 +105,7 @@ func (r *randomValue) bytes(v segment.View) func(segment.Doc) ([]byte, bool) {
 	}
 	f := v.Field(r.field.Name())
 	if f != nil && f.Numbers() != nil {
-		return func(doc segment.Doc) ([]byte, bool) {
-			n, ok := f.Numbers().First(doc)
-			if !ok {
-				return nil, false
-			}
-			if r.field.Kind() == fields.Real {
-				buf = append(buf[:0], java.Double(r.field.Float(n))...)
-				return buf, true
-			}
-			return number(n)
-		}
+		return r.numbers(f.Numbers())
 	}
 	return func(doc segment.Doc) ([]byte, bool) {
 		if f == nil || f.Ordinals() == nil {
@@ -125,6 +116,26 @@ func (r *randomValue) bytes(v segment.View) func(segment.Doc) ([]byte, bool) {
 			buf = f.Term(buf[:0], ord)
 		}
 		return buf, ok
+	}
+}
+
+// numbers gives the first number of a doc in the order of their texts.
+func (r *randomValue) numbers(column *segment.NumberColumn) func(segment.Doc) ([]byte, bool) {
+	var all []int64
+	var least, buf []byte
+	return func(doc segment.Doc) ([]byte, bool) {
+		all = column.All(all[:0], doc)
+		for i, n := range all {
+			if buf = buf[:0]; r.field.Kind() == fields.Real {
+				buf = append(buf, java.Double(r.field.Float(n))...)
+			} else {
+				buf = strconv.AppendInt(buf, n, 10)
+			}
+			if i == 0 || bytes.Compare(buf, least) < 0 {
+				least, buf = buf, least
+			}
+		}
+		return least, len(all) > 0
 	}
 }
 

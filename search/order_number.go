@@ -148,7 +148,13 @@ func chosenWhole(mode string, n []int64) int64 {
 }
 
 // rounded is Java's Math.round.
-func rounded(v float64) int64 { return int64(math.Floor(v + 0.5)) }
+func rounded(v float64) int64 {
+	whole := math.Floor(v)
+	if v-whole >= 0.5 { // v + 0.5 may have no number of 64 bits
+		whole++
+	}
+	return int64(whole)
+}
 
 // ranks is for manyRanks.
 func (r *numberReader) ranks(dst []int64, docs []segment.Doc) []int64 {

@@ -52,6 +52,7 @@ type (
 	boolPlan struct {
 		must, filter, should, mustNot []plan
 		minShould                     int
+		expanded                      bool // should are the terms that one word may be
 		boosted                       bool // it has a boost of its own: see simplify
 	}
 
