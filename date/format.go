@@ -85,6 +85,13 @@ func namedOrPattern(pattern string) (parsers []*layout, printer *layout, err *ex
 	return []*layout{l}, l, nil
 }
 
+// PrintedAs reads dates as f does, and prints them as another format.
+func (f *Format) PrintedAs(other *Format) *Format {
+	changed := *f
+	changed.printer = other.printer
+	return &changed
+}
+
 // String is the text that the format was made of.
 func (f *Format) String() string { return f.spec }
 

@@ -98,7 +98,9 @@ type Found struct {
 	ID      string
 	Routing string
 	Versions
-	Source []byte
+	Source  []byte
+	Fields  []byte   // the JSON object of Read.Stored; nil: none has a value
+	Ignored []string // fields of which a value was passed over (ignore_malformed)
 }
 
 // Visibility says when a write must be seen by searches.
@@ -121,4 +123,5 @@ type Read struct {
 	Version     int64
 	VersionType VersionType
 	NoSource    bool
+	Stored      []string // names of fields that are kept beside the source there; nil: not asked for
 }

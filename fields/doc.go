@@ -5,6 +5,7 @@
 //	source ──▶ mapping ──▶ Writer ──▶ terms, numbers, lengths ──▶ segment.Builder
 //	query  ──▶ Schema.Field ──▶ Field.Exact, Field.Range ──▶ Match: terms or numbers of a segment
 //	column ──▶ Field.Printer, Field.AppendTerm ──▶ JSON
+//	source ──▶ mapping ──▶ Stored ──▶ JSON: what the server keeps beside the source
 //
 // # Terms
 //

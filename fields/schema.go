@@ -21,6 +21,7 @@ type Schema struct {
 	by     map[*mapping.Field]*Field // of leaves
 	nested map[string]*mapping.Field
 	flat   []*Field // of type flat_object
+	passes bool     // a field passes over malformed values
 }
 
 // New joins a mapping with the analyzers of its index.
@@ -58,6 +59,7 @@ func New(m *mapping.Mapping, a *analysis.Analysis) *Schema {
 func (s *Schema) add(f *Field) {
 	s.leaves[f.path] = f
 	s.by[f.def] = f
+	s.passes = s.passes || f.def.On("ignore_malformed")
 	if f.row.flat {
 		s.flat = append(s.flat, f)
 	}
@@ -68,6 +70,9 @@ func (s *Schema) Mapping() *mapping.Mapping { return s.mapping }
 
 // Analysis is what it was made of.
 func (s *Schema) Analysis() *analysis.Analysis { return s.analysis }
+
+// Passes reports whether a field passes over malformed values (ignore_malformed).
+func (s *Schema) Passes() bool { return s.passes }
 
 // Field finds a leaf by its path; an alias gives the field that it stands for, and a path
 // below a flat_object what that holds there. The server's own fields that can be searched

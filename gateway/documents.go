@@ -3,7 +3,7 @@ package gateway
 // documentRoutes are the endpoints of documents.
 var documentRoutes = []route{
 	{"GET HEAD", "/{index}/_doc/{id}", readParams, (*call).getDocument},
-	{"GET HEAD", "/{index}/_source/{id}", readParams, (*call).getSource},
+	{"GET HEAD", "/{index}/_source/{id}", sourceReadParams, (*call).getSource},
 	{"PUT POST", "/{index}/_doc/{id}", writeParams + guardParams + "op_type pipeline require_alias", (*call).indexDocument},
 	{"POST", "/{index}/_doc", writeParams + guardParams + "op_type pipeline require_alias", (*call).addDocument},
 	{"PUT POST", "/{index}/_create/{id}", writeParams + guardParams + "pipeline require_alias", (*call).createDocument},

@@ -28,6 +28,7 @@ type inner struct {
 // original is the document that nested objects are of.
 type original struct {
 	source  []byte // as it is shown
+	whole   []byte // as it is kept
 	version int64
 }
 
@@ -76,7 +77,7 @@ func (t *telling) inner(c *call, h *search.Hit, index *search.Index, around stri
 		return nil, err
 	}
 	in.tell = t.telling(in.fetch)
-	in.tell.query = q.Query
+	in.tell.query, in.tell.around = q.Query, q.Path
 	if _, err = in.tell.about(c, h); err == nil {
 		in.below, err = t.inners(c, h, q.Path, q.Query)
 	}
@@ -210,9 +211,13 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original,
 		alone = onlyObject(of.source, steps)
 	}
 	if t.shown && alone != nil {
-		dst = appendObject(append(dst, `,"_source":`...), in.fetch.Source.Append(nil, alone), steps)
+		dst = appendObject(append(dst, `,"_source":`...), t.source.Append(nil, alone), steps)
 	}
-	if dst, err = about.append(dst, t, h, alone); err != nil {
+	var whole []byte
+	if about.show.NeedsWhole() {
+		whole = onlyObject(of.whole, steps)
+	}
+	if dst, err = about.append(dst, t, h, alone, whole); err != nil {
 		return dst, err
 	}
 	dst = appendSortValues(dst, h.Sort)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
@@ -13,12 +14,14 @@ import (
 // telling is what is told of hits, worked out for each index once.
 type telling struct {
 	*searching
-	fetch *query.Fetch
-	query search.Query   // what highlights look for
-	shown bool           // the source
-	bare  bool           // neither id nor metadata
-	asked bool           // stored fields that there are: then _ignored is told in any case
-	by    map[int]*about // of an index, as hits count them
+	fetch  *query.Fetch
+	query  search.Query // what highlights look for
+	source query.SourceFilter
+	shown  bool           // the source
+	bare   bool           // neither id nor metadata
+	around string         // of nested objects, the path of their field
+	asked  bool           // stored fields that there are: then _ignored is told in any case
+	by     map[int]*about // of an index, as hits count them
 }
 
 // telling is that of a fetch.
@@ -32,7 +35,9 @@ func (x *searching) telling(fetch *query.Fetch) *telling {
 		t.bare = t.bare || name == "_none_"
 		hidden = hidden && name != "_source"
 	}
-	t.shown = !fetch.Source.None && !hidden
+	t.source = fetch.Source
+	t.source.None = (t.source.None || hidden) && !slices.Contains(fetch.StoredFields, "_source")
+	t.shown = !t.source.None
 	x.tellings[fetch] = t
 	return t
 }
@@ -67,8 +72,9 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
 	}
 	a := &about{kept: t.found.Kept(h)}
-	err := t.stored(h)
-	if err == nil && a.kept.None {
+	t.stored(h)
+	var err error
+	if a.kept.None {
 		err = t.withoutSource(t.found.Index(h))
 	}
 	if err == nil {
@@ -94,29 +100,13 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	return a, nil
 }
 
-// stored checks the names of stored fields: none are kept beside the source. Names that
-// no field has mean nothing.
-func (t *telling) stored(h *search.Hit) error {
+// stored finds out whether stored fields that there are have been asked for.
+func (t *telling) stored(h *search.Hit) {
 	schema := t.found.Schema(h)
 	for _, name := range t.fetch.StoredFields {
-		if name == "_none_" || name == "_source" {
-			t.asked = t.asked || name == "_source"
-			continue
-		}
-		if f, ok := schema.Mapping().Field(name); ok && f.IsObject() {
-			return exception.New(exception.IllegalArgument, "field [%s] isn't a leaf field", name)
-		}
-		if _, ok := schema.Field(name); ok {
-			t.asked = true
-		}
-		for _, f := range schema.Matching(name) {
-			t.asked = true
-			if def, ok := schema.Mapping().Field(f.Path()); ok && def.On("store") {
-				return notYet("[stored_fields] of [" + f.Path() + "]: ask for it in [fields]; it")
-			}
-		}
+		_, known := schema.Field(name)
+		t.asked = t.asked || name != "_source" && (known || query.MeetsOwn(name) > 0 || len(schema.Matching(name)) > 0)
 	}
-	return nil
 }
 
 // withoutSource refuses what is read out of sources, in an index whose mapping has disabled
@@ -126,7 +116,7 @@ func (t *telling) withoutSource(index string) error {
 	switch {
 	case len(f.Fields) > 0:
 		return exception.New(exception.IllegalArgument, "Unable to retrieve the requested [fields] since _source is disabled in the mappings for index [%s]", index)
-	case t.shown && !f.Source.All():
+	case t.shown && !t.source.All():
 		return exception.New(exception.IllegalArgument, "unable to fetch fields from _source field: _source is disabled in the mappings for index [%s]", index)
 	}
 	return nil
@@ -136,11 +126,11 @@ func (a *about) needsSource() bool {
 	return a.show.NeedsSource() || len(a.marks) > 0 || anyNeedSource(a.inner)
 }
 
-// append appends fields and highlights.
-func (a *about) append(dst []byte, t *telling, h *search.Hit, source []byte) ([]byte, error) {
+// append appends fields and highlights: of a source as it is shown, and as it is kept.
+func (a *about) append(dst []byte, t *telling, h *search.Hit, source, whole []byte) ([]byte, error) {
 	before := len(dst)
 	dst, some := a.show.Append(append(dst, `,"fields":`...), query.Row{
-		View: t.found.View(h), Doc: h.Doc, Index: t.found.Index(h), ID: h.ID, Source: source,
+		View: t.found.View(h), Doc: h.Doc, Index: t.found.Index(h), ID: h.ID, Source: source, Whole: whole, Around: t.around,
 	})
 	if !some {
 		dst = dst[:before]

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/reshelve/reshelve/catalog"
@@ -11,8 +12,9 @@ import (
 )
 
 const (
-	sourceParams = " _source _source_includes _source_excludes "
-	readParams   = "routing preference realtime refresh version version_type stored_fields" + sourceParams
+	sourceParams     = " _source _source_includes _source_excludes "
+	sourceReadParams = "routing preference realtime refresh version version_type" + sourceParams
+	readParams       = "stored_fields " + sourceReadParams
 )
 
 // sourceParams reads what the URL says of the source; set tells whether it says anything.
@@ -50,7 +52,8 @@ func (c *call) read() (r document.Read, err error) {
 	if version != anyVersion {
 		r.Version = version
 	}
-	return r, c.storedFields()
+	r.Stored = c.storedFields()
+	return r, nil
 }
 
 // checkVersion finds what is wrong with a version that a read asks for.
@@ -61,20 +64,19 @@ func checkVersion(version int64, kind document.VersionType) (wrong problems) {
 	return wrong
 }
 
-// storedFields refuses fields stored beside the source: there are none.
-func (c *call) storedFields() error {
-	for _, field := range c.list("stored_fields") {
-		switch field {
-		case "_source", "_routing", "_none_":
-		default:
-			return noStoredFields(field)
-		}
+// storedFields are the names in the URL; nil when it tells none, empty when it has none.
+func (c *call) storedFields() []string {
+	if _, told := c.has("stored_fields"); !told {
+		return nil
 	}
-	return nil
+	return append([]string{}, c.list("stored_fields")...)
 }
 
-func noStoredFields(field string) error {
-	return exception.New(exception.IllegalArgument, "stored field [%s] is not supported by this version of reshelve: use _source", field)
+// hideSource hides the source where stored fields are asked for and it is not.
+func hideSource(filter *query.SourceFilter, told bool, stored []string) {
+	if stored != nil && !told && !slices.Contains(stored, "_source") {
+		filter.None = true
+	}
 }
 
 // refreshFirst makes everything searchable before a read that asks for it.
@@ -93,7 +95,7 @@ func (c *call) getDocument() error {
 	if err != nil {
 		return err
 	}
-	c.out = c.appendFound(c.out, &found)
+	c.out = c.appendFound(c.out, &found, c.storedFields())
 	if !found.Exists {
 		return c.send(http.StatusNotFound)
 	}
@@ -106,10 +108,9 @@ func (c *call) find() (found document.Found, err error) {
 	if err != nil {
 		return found, err
 	}
-	c.filter, _ = c.sourceParams()
-	if fields, ok := c.has("stored_fields"); ok && fields != "_source" {
-		c.filter.None = true
-	}
+	told := false
+	c.filter, told = c.sourceParams()
+	hideSource(&c.filter, told, r.Stored)
 	r.NoSource = c.filter.None
 	if err := c.refreshFirst(r.Target); err != nil {
 		return found, err
@@ -120,8 +121,9 @@ func (c *call) find() (found document.Found, err error) {
 	return found, c.holdAnswer(int64(len(found.Source)))
 }
 
-// appendFound appends a document as gets tell it, its source as c.filter leaves it.
-func (c *call) appendFound(dst []byte, f *document.Found) []byte {
+// appendFound appends a document as gets tell it, its source as c.filter leaves it. Where
+// neither source nor stored fields are asked for, the server looks for no metadata.
+func (c *call) appendFound(dst []byte, f *document.Found, stored []string) []byte {
 	dst = appendString(append(dst, `{"_index":`...), f.Index)
 	dst = appendString(append(dst, `,"_id":`...), f.ID)
 	if !f.Exists {
@@ -130,12 +132,20 @@ func (c *call) appendFound(dst []byte, f *document.Found) []byte {
 	dst = strconv.AppendInt(append(dst, `,"_version":`...), f.Version, 10)
 	dst = strconv.AppendInt(append(dst, `,"_seq_no":`...), f.SeqNo, 10)
 	dst = strconv.AppendInt(append(dst, `,"_primary_term":`...), f.PrimaryTerm, 10)
-	if f.Routing != "" {
-		dst = appendString(append(dst, `,"_routing":`...), f.Routing)
+	if len(stored) > 0 || !c.filter.None {
+		if f.Routing != "" {
+			dst = appendString(append(dst, `,"_routing":`...), f.Routing)
+		}
+		if len(f.Ignored) > 0 {
+			dst = appendField(append(dst, `,"_ignored":`...), f.Ignored)
+		}
 	}
 	dst = append(dst, `,"found":true`...)
 	if f.Source != nil && !c.filter.None {
 		dst = c.filter.Append(append(dst, `,"_source":`...), f.Source)
+	}
+	if f.Fields != nil {
+		dst = append(append(dst, `,"fields":`...), f.Fields...)
 	}
 	return append(dst, '}')
 }

@@ -121,17 +121,18 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 	if !t.bare {
 		dst = t.appendMetadata(dst, h, row.Routing)
 	}
-	row.Source = about.kept.Shown(row.Source)
+	whole := row.Source
+	row.Source = about.kept.Shown(whole)
 	if t.shown && row.Source != nil {
-		dst = fetch.Source.Append(append(dst, `,"_source":`...), row.Source)
+		dst = t.source.Append(append(dst, `,"_source":`...), row.Source)
 	}
-	if dst, err = about.append(dst, t, h, row.Source); err != nil {
+	if dst, err = about.append(dst, t, h, row.Source, whole); err != nil {
 		return dst, err
 	}
 	if dst, err = about.appendMatched(appendSort(dst, t.searching, h), h); err != nil {
 		return dst, err
 	}
-	if dst, err = c.appendInners(dst, about.inner, h, original{row.Source, row.Version}, t.bare); err != nil {
+	if dst, err = c.appendInners(dst, about.inner, h, original{row.Source, whole, row.Version}, t.bare); err != nil {
 		return dst, err
 	}
 	return append(dst, '}'), nil

@@ -47,7 +47,6 @@ func TestLimits(t *testing.T) {
 		{"YAML", "/a/_doc/3", "application/yaml", []byte("---\na: 1\n"), "", false, 201, `result: "created"`},
 		{"a pipeline for one item", "/a/_bulk", "application/x-ndjson", []byte("{\"index\":{\"_id\":\"1\",\"pipeline\":\"p\"}}\n{}\n"), "", false, 200, "pipeline with id [p] does not exist"},
 		{"a script", "/a/_update/1", "application/json", []byte(`{"script":"x"}`), "", false, 400, "scripts are not supported"},
-		{"stored fields", "/a/_mget", "application/json", []byte(`{"docs":[{"_id":"1","stored_fields":["a"]}]}`), "", false, 400, "not supported"},
 		{"a script in a query", "/a/_search", "application/json", []byte(`{"query":{"script":{"script":"x"}}}`), "", false, 400, "not supported by this version"},
 	} {
 		r := httptest.NewRequest("POST", c.path, bytes.NewReader(c.body))

@@ -16,6 +16,7 @@ const mgetParams = "routing preference realtime refresh stored_fields source sou
 type wish struct {
 	read   document.Read
 	filter query.SourceFilter
+	told   bool // what of the source
 	named  bool // an id was given, if only an empty one
 }
 
@@ -34,7 +35,7 @@ func (c *call) multiGet() error {
 	}
 	m := mget{r: &c.reader, first: wish{read: first}, hold: c.hold}
 	m.first.read.ID = ""
-	m.first.filter, _ = c.sourceParams()
+	m.first.filter, m.first.told = c.sourceParams()
 	if err := m.parse(body); err != nil {
 		return err
 	}
@@ -77,14 +78,15 @@ func (c *call) refreshAll(wishes []wish) error {
 
 func (c *call) appendWish(w *wish) {
 	c.filter = w.filter
-	w.read.NoSource = w.filter.None
+	hideSource(&c.filter, w.told, w.read.Stored)
+	w.read.NoSource = c.filter.None
 	var found document.Found
 	err := error(exception.New(exception.IllegalArgument, "Ids can't be empty"))
 	if w.read.ID != "" {
 		found, err = c.s.store.Get(c.ctx(), w.read)
 	}
 	if err == nil {
-		c.out = c.appendFound(c.out, &found)
+		c.out = c.appendFound(c.out, &found, w.read.Stored)
 		return
 	}
 	e := exception.From(err)
@@ -223,15 +225,41 @@ func (m *mget) member(w *wish, name string) error {
 		if kind == token.Integer || kind == token.Float || kind == token.Null {
 			return exception.New(exception.OpenSearchParse, "illegal type for _source: [%s]", kind)
 		}
+		w.told = true
 		w.filter, err = query.ReadSource(m.r, kind)
 	case "stored_fields":
-		return noStoredFields(text)
+		err = m.storedFields(w, kind)
 	case "fields":
 		return m.fail("Unsupported field [fields] used, expected [stored_fields] instead")
 	default:
 		err = exception.New(exception.OpenSearchParse, "failed to parse multi get request. unknown field [%s]", name)
 	}
 	return err
+}
+
+// storedFields reads names. The members of an object count as the document's, as on the
+// server.
+func (m *mget) storedFields(w *wish, kind token.Kind) error {
+	switch {
+	case kind == token.Array:
+		w.read.Stored = []string{}
+	case kind.IsScalar() && kind != token.Null:
+		w.read.Stored = []string{string(m.r.Text())}
+		return nil
+	default:
+		return nil
+	}
+	for {
+		kind, err := m.r.Next()
+		switch {
+		case err != nil || kind == token.ArrayEnd:
+			return err
+		case !kind.IsScalar() || kind == token.Null:
+			line, column := m.r.Place()
+			return exception.New(exception.IllegalState, "Can't get text on a %s at %d:%d", kind, line, column)
+		}
+		w.read.Stored = append(w.read.Stored, string(m.r.Text()))
+	}
 }
 
 func (m *mget) fail(reason string) error {

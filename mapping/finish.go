@@ -50,6 +50,7 @@ func finishNull(f *Field) (err error) {
 		f.hasNull = true
 		f.null, err = readLoose(f, number(v))
 		if f.kind.name == "half_float" {
+			f.null.FloatHigh = f.null.Float
 			f.null.Float = half(float32(f.null.Float))
 		}
 	case string: // of ip
@@ -78,9 +79,13 @@ func finishDate(f *Field) (err error) {
 	if f.format, err = date.ParseFormat(f.Text("format")); err != nil {
 		return noFormat(f, err)
 	}
-	if _, err := date.ParseFormat(f.Text("print_format")); err != nil {
+	printed, err := date.ParseFormat(f.Text("print_format"))
+	if err != nil {
 		cause := exception.From(err)
 		return noFormat(f, exception.New(exception.IllegalArgument, "Invalid print format: %s", cause.Reason).CausedBy(cause))
+	}
+	if f.params[f.kind.index("print_format")] != nil {
+		f.format = f.format.PrintedAs(printed)
 	}
 	if text, ok := f.nullParam().(string); ok {
 		f.null, err = parseNullDate(f, text)

@@ -8,7 +8,7 @@ const (
 	Text         Kind = iota // Bytes: UTF-8, of all text and keyword types
 	Integer                  // Low
 	Unsigned                 // Low, the bits of a uint64
-	Real                     // Float
+	Real                     // Float; FloatHigh: before it was rounded to the 16 bits of half_float
 	Truth                    // Low: 0 or 1
 	Instant                  // Low: milliseconds since the epoch; date_nanos: nanoseconds
 	Address                  // Bytes: 16 bytes, IPv4 mapped into IPv6
@@ -24,6 +24,9 @@ type Value struct {
 	Kind             Kind
 	Low, High        int64
 	Float, FloatHigh float64
+	// LowOpen and HighOpen: the end of a range was told as excluded (gt, lt); the value
+	// holds the next one, which is included.
+	LowOpen, HighOpen bool
 	Bytes            []byte // valid during the call that hands it out
 }
 

@@ -259,7 +259,7 @@ func realValue(kind string, t token, coerce bool, p place) (Value, *exception.Er
 	if math.IsInf(held, 0) || math.IsNaN(held) {
 		return Value{}, notFinite(kind, f, bits)
 	}
-	return Value{Kind: Real, Float: held}, nil
+	return Value{Kind: Real, Float: held, FloatHigh: f}, nil
 }
 
 func notFinite(kind string, f float64, bits int) *exception.Error {

@@ -69,7 +69,9 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 		}
 	}
 	if f.kind == "ip_range" {
-		return r.addresses()
+		a, err := r.addresses()
+		a.LowOpen, a.HighOpen = v.LowOpen, v.HighOpen
+		return a, err
 	}
 	err := v.ordered(f.kind)
 	r.unordered = err != nil
@@ -102,6 +104,11 @@ func (r *rangeReader) bound(f *rangeField, v *Value, p place) *exception.Error {
 	default:
 		r.unknown = true
 		return exception.New(exception.MapperParsing, "error parsing field [%s], with unknown parameter [%s]", f.path, r.tokens.Text())
+	}
+	if high {
+		v.HighOpen = excluded
+	} else {
+		v.LowOpen = excluded
 	}
 	kind, err := r.next()
 	if r.kind = kind; err != nil || kind == json.Null {

@@ -60,7 +60,7 @@ func (s *Show) appendColumns(row Row) {
 			s.json = c.append(s.json, printer, row)
 		}
 		if end := len(s.json); end > start {
-			s.members = append(s.members, shownMember{c.name, s.json[start:end:end]})
+			s.addMember(shownMember{c.name, s.json[start:end:end]})
 		}
 	}
 }

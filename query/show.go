@@ -8,15 +8,15 @@ import (
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/segment"
-	"github.com/reshelve/reshelve/token"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
-// Show shows values of fields of the hits of one index: what docvalue_fields and fields
-// ask for. Not safe for concurrent use.
+// Show shows values of fields of the hits of one index: what stored_fields,
+// docvalue_fields and fields ask for. Not safe for concurrent use.
 type Show struct {
 	columns []column
-	values  *values // nil: none
+	values  *values        // nil: none
+	stored  *fields.Stored // nil: none
 
 	members []shownMember // of the current hit
 	json    []byte        // of its columns
@@ -28,7 +28,9 @@ type Row struct {
 	Doc    segment.Doc
 	Index  string // its name
 	ID     string
-	Source []byte // looked at when Show.NeedsSource
+	Source []byte // as it is shown; looked at when Show.NeedsSource
+	Whole  []byte // as it is kept, for stored fields; likewise
+	Around string // of a nested object, the path of its field; Source and Whole hold no other then
 }
 
 // maxColumns is how many docvalue_fields there may be (index.max_docvalue_fields_search).
@@ -42,6 +44,15 @@ func NewShow(schema *fields.Schema, f *Fetch) (*Show, error) {
 			"This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.", maxColumns, len(f.DocvalueFields))
 	}
 	s := &Show{}
+	if len(f.StoredFields) > 0 {
+		stored, err := fields.NewStored(schema, storedNames(schema, f.StoredFields))
+		if err != nil {
+			return nil, err
+		}
+		if stored.Any() {
+			s.stored = stored
+		}
+	}
 	for _, want := range f.DocvalueFields {
 		if err := s.addColumns(schema, want); err != nil {
 			return nil, err
@@ -59,7 +70,10 @@ func NewShow(schema *fields.Schema, f *Fetch) (*Show, error) {
 }
 
 // NeedsSource reports whether Append looks at sources.
-func (s *Show) NeedsSource() bool { return s.values != nil }
+func (s *Show) NeedsSource() bool { return s.values != nil || s.stored != nil }
+
+// NeedsWhole reports whether Append looks at sources as they are kept.
+func (s *Show) NeedsWhole() bool { return s.stored != nil }
 
 // Append appends the object of the fields of a hit; some is false, and nothing has been
 // appended, when it has none of them.
@@ -68,23 +82,14 @@ func (s *Show) Append(dst []byte, row Row) (_ []byte, some bool) {
 	if s.values != nil {
 		s.values.read(row.ID, row.Source)
 	}
+	if s.stored != nil {
+		s.appendStored(row)
+	}
 	s.appendColumns(row)
 	if s.values != nil {
 		s.members = s.values.members(s.members)
 	}
-	if len(s.members) == 0 {
-		return dst, false
-	}
-	inServerOrder(s.members)
-	for i, m := range s.members {
-		if i == 0 {
-			dst = append(dst, '{')
-		}
-		dst = append(append(token.AppendString(dst, m.name), ":["...), m.json[:len(m.json)-1]...)
-		dst = append(dst, "],"...)
-	}
-	dst[len(dst)-1] = '}' // instead of a comma
-	return dst, true
+	return appendMembers(dst, s.members), len(s.members) > 0
 }
 
 // shownMember is a field of the current hit: its values, with a comma behind each.
@@ -95,11 +100,17 @@ type shownMember struct {
 
 // inServerOrder sorts members as the server's map of them does, by buckets.
 func inServerOrder(members []shownMember) {
+	table := tableOf(len(members))
+	slices.SortStableFunc(members, func(a, b shownMember) int { return java.Bucket(a.name, table) - java.Bucket(b.name, table) })
+}
+
+// tableOf is how many buckets the server's maps of so many members have.
+func tableOf(members int) int {
 	table := 16
-	for 4*len(members) > 3*table {
+	for 4*members > 3*table {
 		table *= 2
 	}
-	slices.SortStableFunc(members, func(a, b shownMember) int { return java.Bucket(a.name, table) - java.Bucket(b.name, table) })
+	return table
 }
 
 // named are the names that a name or a pattern with * means: leaves and aliases.

@@ -183,7 +183,7 @@ func (v *values) append(s *shownValue, value mapping.Value) []byte {
 	case mapping.Unsigned:
 		return strconv.AppendUint(dst, uint64(value.Low), 10)
 	case mapping.Real:
-		return s.appendReal(value.Float)
+		return s.appendReal(value.Float, value.FloatHigh)
 	case mapping.Truth:
 		return strconv.AppendBool(dst, value.Low != 0)
 	case mapping.Instant:
@@ -211,28 +211,16 @@ func (v *values) appendText(s *shownValue, text []byte) []byte {
 	return token.AppendString(s.json, text)
 }
 
-func (s *shownValue) appendReal(f float64) []byte {
+func (s *shownValue) appendReal(f, wide float64) []byte {
 	switch s.kind {
 	case "float":
 		return java.AppendReal(s.json, float64(float32(f)), 32)
-	case "half_float":
-		return java.AppendReal(s.json, shortHalf(f), 32)
+	case "half_float": // as the server shows it: not rounded to 16 bits
+		return java.AppendReal(s.json, wide, 32)
 	case "scaled_float":
 		return java.AppendReal(s.json, math.Floor(f*s.scaling+0.5)/s.scaling, 64)
 	}
 	return java.AppendReal(s.json, f, 64)
-}
-
-// shortHalf is the number with the fewest digits among those that a half_float keeps as
-// f: what was most likely written.
-func shortHalf(f float64) float64 {
-	for digits := range 6 {
-		short, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', digits, 64), 64)
-		if digits > 0 && mapping.HalfFloat(float32(short)) == f {
-			return short
-		}
-	}
-	return f
 }
 
 func (s *shownValue) appendInstant(dst []byte, n int64) []byte {

@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -54,7 +55,25 @@ func (s *Store) get(ctx context.Context, r document.Read) (document.Found, error
 		return found, err
 	}
 	found.Exists, found.Routing, found.Versions, found.Source = true, row.Routing, row.Versions, idx.kept.Shown(row.Source)
-	return found, nil
+	return found, idx.beside(&found, r, row.Source)
+}
+
+// beside adds what the server keeps of a document beside its source. As there, it does not
+// look for fields that were passed over when it has found all that was asked for.
+func (idx *index) beside(found *document.Found, r document.Read, source []byte) (err error) {
+	asked := len(r.Stored) > 0
+	switch {
+	case asked && idx.unsearchable != nil:
+		return idx.unsearchable
+	case asked, !r.NoSource && found.Routing == "" && idx.passes():
+		found.Fields, found.Ignored, err = query.StoredOf(idx.schema, r.Stored, found.ID, source)
+	}
+	return err
+}
+
+// passes reports whether documents may have values that were passed over.
+func (idx *index) passes() bool {
+	return idx.unsearchable == nil && (idx.rules.limits.IgnoreMalformed || idx.schema.Passes())
 }
 
 func readRow(ctx context.Context, sh shard.Shard, epoch int64, ref shard.Ref, r document.Read) (shard.Row, bool, error) {
@@ -68,7 +87,7 @@ func readRow(ctx context.Context, sh shard.Shard, epoch int64, ref shard.Ref, r 
 	if err != nil {
 		return shard.Row{}, false, err
 	}
-	row, ok, err := reader.Get(ctx, ref, r.NoSource)
+	row, ok, err := reader.Get(ctx, ref, r.NoSource && len(r.Stored) == 0)
 	return row, ok, joined(err, reader.Close())
 }
 
