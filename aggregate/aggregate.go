@@ -122,8 +122,9 @@ func (c *Collector) AppendJSON(dst []byte, typed bool, hits Hits) ([]byte, error
 	return append(dst, '}'), nil
 }
 
-// Hits appends the JSON of hits that top_hits found: the object that "hits" is.
-type Hits func(dst []byte, of *TopHits, found search.Result) ([]byte, error)
+// Hits appends the JSON of hits that top_hits found: the object that "hits" is. They are
+// the objects of the nested field path, or documents where it is empty.
+type Hits func(dst []byte, of *TopHits, path string, found search.Result) ([]byte, error)
 
 // leaf gathers docs into blocks.
 type leaf struct {

@@ -210,8 +210,12 @@ func collect(indices []search.Index, body string) (*aggregate.Collector, error) 
 }
 
 // appendFound tells the hits of top_hits without what package query fetches.
-func appendFound(dst []byte, of *aggregate.TopHits, found search.Result) ([]byte, error) {
-	dst = fmt.Appendf(dst, `{"total":%d,"hits":[`, found.Total)
+func appendFound(dst []byte, of *aggregate.TopHits, path string, found search.Result) ([]byte, error) {
+	dst = append(dst, '{')
+	if path != "" {
+		dst = fmt.Appendf(dst, `"path":%q,`, path)
+	}
+	dst = fmt.Appendf(dst, `"total":%d,"hits":[`, found.Total)
 	for i, h := range found.Hits[min(of.From, len(found.Hits)):] {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -51,10 +51,12 @@
 // aggregations with the simplest way to compute them.
 //
 // Known to differ: terms of constant_keyword are its value, where the server tells the name
-// of the index; sub-fields of flat_object are refused, of which the server tells nothing or
+// of the index; a nested query in a filter whose path is that of the nested aggregation around
+// it finds nothing, where the server joins each object to the next; sub-fields of flat_object are refused, of which the server tells nothing or
 // the name of a Java object; a shard that fails fails the search, where the server answers
 // with what the others have. Sums over several shards may differ from the server's in the last digit: it adds shard
-// by shard, we doc by doc.
+// by shard, we doc by doc. Hits of top_hits that are nested objects have no inner_hits: the
+// server looks for them among the objects that stand before one.
 //
 // Absent on purpose: JSON of requests (package query), finding documents (package search),
 // pipeline aggregations, scripts, significant_terms and the like, HDR histograms, ranges

@@ -21,7 +21,7 @@ func (w *filtersWorker) prepare([]search.Index) error {
 	w.matching = make([]matching, len(w.of.Filters))
 	w.found = make([]*segment.Bits, len(w.of.Filters))
 	for i, f := range w.of.Filters {
-		w.matching[i].query = f.Query
+		w.matching[i].query, w.matching[i].around = f.Query, w.n.scope()
 	}
 	return nil
 }

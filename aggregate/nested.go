@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 )
@@ -48,14 +49,33 @@ type nestedWorker struct {
 	view    segment.View
 	objects *segment.Bits // nil: none
 	outer   *segment.Bits // what the docs that are collected are; nil: roots
+
+	// beside: the docs that are collected are objects that have none of these. All objects of
+	// their document are meant; as on the server, each is counted for the first doc.
+	beside      bool
+	from, below segment.Doc // of last: its objects
+	last        segment.Doc
 }
 
 func (w *nestedWorker) begin(at search.Place) error {
-	w.view, w.objects, w.outer = at.View, objects(at, w.of.Path), nil
+	w.view, w.objects, w.outer, w.beside = at.View, objects(at, w.of.Path), nil, false
 	if scope := w.n.above.scope(); scope != "" {
 		w.outer = objects(at, scope)
+		w.beside = !holds(at.Context.Index(at.Index).Schema, scope, w.of.Path)
 	}
+	w.from, w.below, w.last = 0, 0, segment.End
 	return nil
+}
+
+// holds reports whether a nested field is somewhere below another one.
+func holds(schema *fields.Schema, outer, path string) bool {
+	for path != "" && path != outer {
+		path = schema.NestedAround(path)
+		if path == outer {
+			return true
+		}
+	}
+	return false
 }
 
 // collect goes from each doc to the objects that are before it, up to the doc before it
@@ -65,7 +85,8 @@ func (w *nestedWorker) collect(b batch) error {
 		return nil
 	}
 	for i, doc := range b.docs {
-		for object := w.objects.Next(w.first(doc)); object < doc; object = w.objects.Next(object + 1) {
+		from, below := w.reach(doc)
+		for object := w.objects.Next(from); object < below; object = w.objects.Next(object + 1) {
 			w.count.add(b.around[i], 1)
 			if err := w.n.subs.put(object, b.around[i], &b, int32(i)); err != nil {
 				return err
@@ -73,6 +94,18 @@ func (w *nestedWorker) collect(b batch) error {
 		}
 	}
 	return nil
+}
+
+// reach is where the objects of a doc are.
+func (w *nestedWorker) reach(doc segment.Doc) (from, below segment.Doc) {
+	if !w.beside {
+		return w.first(doc), doc
+	}
+	if doc != w.last {
+		root := w.view.Root(doc)
+		w.last, w.from, w.below = doc, max(w.below, w.view.FirstChild(root)), root
+	}
+	return w.from, w.below
 }
 
 // first is the first doc that is part of another, or else the other.

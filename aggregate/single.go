@@ -38,6 +38,7 @@ func (s *single) append(t *telling, dst []byte, around uint32) ([]byte, error) {
 // matching finds what a query means in views.
 type matching struct {
 	query   search.Query
+	around  string // the nested field whose objects are looked at; "": documents
 	index   int
 	matcher search.Matcher
 }
@@ -46,7 +47,7 @@ type matching struct {
 func (m *matching) begin(at search.Place) (*segment.Bits, error) {
 	if m.matcher == nil || m.index != at.Index {
 		var err error
-		if m.matcher, err = at.Context.Matcher(at.Index, m.query); err != nil {
+		if m.matcher, err = at.Context.Matcher(at.Index, m.around, m.query); err != nil {
 			return nil, err
 		}
 		m.index = at.Index
@@ -63,7 +64,7 @@ type filterWorker struct {
 }
 
 func (w *filterWorker) begin(at search.Place) (err error) {
-	w.matching.query = w.of.Query
+	w.matching.query, w.matching.around = w.of.Query, w.n.scope()
 	w.found, err = w.matching.begin(at)
 	return err
 }

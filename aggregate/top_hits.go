@@ -28,8 +28,6 @@ func newTopHits(n *node, k *TopHits, scored *bool) worker {
 
 func (w *topHits) prepare([]search.Index) error {
 	switch size := w.of.From + w.of.Size; {
-	case w.n.above.scope() != "":
-		return exception.New(exception.IllegalArgument, "[top_hits] of nested objects is not supported by this version of reshelve")
 	case size > maxHits:
 		return exception.New(exception.IllegalArgument, "Top hits result window is too large, the top hits aggregator [%s]'s from + size must be "+
 			"less than or equal to: [%d] but was [%d]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",
@@ -54,7 +52,7 @@ func (w *topHits) collect(b batch) error {
 		}
 		if w.buckets[bucket] == nil {
 			var err error
-			if w.buckets[bucket], err = w.at.Context.Best(w.of.Sort, w.of.From+w.of.Size, w.scored); err != nil {
+			if w.buckets[bucket], err = w.at.Context.Best(w.of.Sort, w.of.From+w.of.Size, w.scored, w.n.scope()); err != nil {
 				return err
 			}
 		}
@@ -77,5 +75,5 @@ func (w *topHits) append(t *telling, dst []byte, around uint32) ([]byte, error) 
 			return dst, err
 		}
 	}
-	return t.hits(member(dst, "hits"), w.of, found)
+	return t.hits(member(dst, "hits"), w.of, w.n.scope(), found)
 }

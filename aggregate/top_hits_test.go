@@ -47,15 +47,17 @@ func TestTopHits(t *testing.T) {
 	}
 }
 
-// TestTopHitsOfObjects: what is told of a hit is a document's.
+// TestTopHitsOfObjects: below nested, hits are objects; which ones, the conversations of
+// package gateway have from the server.
 func TestTopHitsOfObjects(t *testing.T) {
-	d := &described{name: "objects", mappings: `{"properties":{"n":{"type":"nested"}}}`, docs: []string{`{"n":[{}]}`}}
-	indices := []search.Index{d.index(t, 0, layouts[0])}
-	const refused = "400 illegal_argument_exception: [top_hits] of nested objects is not supported by this version of reshelve"
-	if got := ask(indices, `{"aggs":{"x":{"nested":{"path":"n"},"aggs":{"y":{"top_hits":{}}}}}}`); got != refused {
-		t.Error(got)
-	}
-	if got := ask(indices, `{"aggs":{"x":{"nested":{"path":"n"},"aggs":{"r":{"reverse_nested":{},"aggs":{"y":{"top_hits":{}}}}}}}}`); got == refused {
-		t.Error(got)
+	d := &described{name: "objects", mappings: `{"properties":{"n":{"type":"nested","properties":{"x":{"type":"long"}}}}}`, docs: []string{`{"n":[{"x":3},{"x":1},{"x":2}]}`, `{}`, `{"n":{"x":2}}`}}
+	for _, l := range layouts {
+		indices := []search.Index{d.index(t, 0, l)}
+		const aggs = `{"aggs":{"x":{"nested":{"path":"n"},"aggs":{"y":{"top_hits":{"size":3,"sort":["n.x"]}},"r":{"reverse_nested":{},"aggs":{"y":{"top_hits":{"sort":["_id"]}}}}}}}}`
+		const want = `200 {"nested#x":{"doc_count":4,"reverse_nested#r":{"doc_count":2,"top_hits#y":{"hits":{"total":2,"hits":[{"id":"0","sort":0},{"id":"2","sort":0}]}}},` +
+			`"top_hits#y":{"hits":{"path":"n","total":4,"hits":[{"id":"0","sort":1},{"id":"0","sort":2},{"id":"2","sort":2}]}}}}`
+		if got := ask(indices, aggs); got != want {
+			t.Errorf("%s\n got %s\nwant %s", l.name, got, want)
+		}
 	}
 }

@@ -93,19 +93,27 @@ func (in *inner) check(schema *fields.Schema) error {
 		return exception.New(exception.IllegalArgument, "Inner result window is too large, the inner hit definition's [%s]'s from + size must be less than or equal to: [%d] but was [%d]. "+
 			"This limit can be set by changing the [index.max_inner_result_window] index level setting.", name, innerWindow, in.From+in.Size)
 	}
-	for path := in.query.Path; ; {
-		at := strings.LastIndexByte(path, '.')
-		if at < 0 {
-			break
-		}
-		if path = path[:at]; !isNested(schema, path) {
-			return exception.New(exception.IllegalArgument, "Cannot execute inner hits. One or more parent object fields of nested field [%s] are not nested. All parent fields need to be nested fields too", in.query.Path)
-		}
+	if err := allNested(schema, in.query.Path); err != nil {
+		return err
 	}
 	if in.fetch.SeqNoTerm {
 		return exception.New(exception.UnsupportedOperation, "nested documents are not assigned sequence numbers")
 	}
 	return nil
+}
+
+// allNested refuses a nested field in something that is not nested: its objects cannot be
+// told.
+func allNested(schema *fields.Schema, field string) error {
+	for path := field; ; {
+		at := strings.LastIndexByte(path, '.')
+		if at < 0 {
+			return nil
+		}
+		if path = path[:at]; !isNested(schema, path) {
+			return exception.New(exception.IllegalArgument, "Cannot execute inner hits. One or more parent object fields of nested field [%s] are not nested. All parent fields need to be nested fields too", field)
+		}
+	}
 }
 
 func isNested(schema *fields.Schema, path string) bool {
@@ -173,7 +181,7 @@ func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, of original, ba
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = c.appendInnerHit(dst, in, &hits[i], of, bare); err != nil {
+			if dst, err = c.appendInnerHit(dst, in, &hits[i], of, bare, len(hits[i].Sort) == 0); err != nil {
 				return dst, err
 			}
 		}
@@ -182,7 +190,7 @@ func (c *call) appendInner(dst []byte, in *inner, h *search.Hit, of original, ba
 }
 
 // appendInnerHit appends a nested object.
-func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original, bare bool) ([]byte, error) {
+func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original, bare, scored bool) ([]byte, error) {
 	t := in.tell
 	about, err := t.about(c, h)
 	if err != nil {
@@ -201,7 +209,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original,
 		dst = strconv.AppendInt(append(dst, `,"_version":`...), of.version, 10)
 	}
 	dst = append(dst, `,"_score":`...)
-	if len(h.Sort) == 0 {
+	if scored {
 		dst = append(dst, java.Float(h.Score)...)
 	} else {
 		dst = append(dst, "null"...)

@@ -22,6 +22,8 @@ type telling struct {
 	around string         // of nested objects, the path of their field
 	asked  bool           // stored fields that there are: then _ignored is told in any case
 	by     map[int]*about // of an index, as hits count them
+
+	nested map[objectKey]*inner // what tells objects of nested fields
 }
 
 // telling is that of a fetch.
@@ -90,7 +92,7 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 		}
 		a.named, err = search.NewNamed(c.ctx(), &index, r)
 	}
-	if err == nil && t.fetch == &t.Fetch {
+	if err == nil && t.around == "" {
 		a.inner, err = t.inners(c, h, "", t.Query, t.PostFilter)
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 	out = appendShards(append(out, `,"timed_out":false,`...), x.found.Shards)
 	out = append(out, `,"hits":`...)
 	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
-	if out, err = c.appendHits(out, x, &x.Fetch, &x.found.Result, hits); err != nil || x.aggs == nil {
+	if out, err = c.appendHits(out, x, &x.Fetch, "", &x.found.Result, hits); err != nil || x.aggs == nil {
 		return out, err
 	}
 	return x.aggs.AppendJSON(append(out, `,"aggregations":`...), x.typed, c.topHits(x))
@@ -31,14 +31,14 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 
 // topHits renders what aggregations of top_hits found.
 func (c *call) topHits(x *searching) aggregate.Hits {
-	return func(dst []byte, of *aggregate.TopHits, found search.Result) ([]byte, error) {
+	return func(dst []byte, of *aggregate.TopHits, path string, found search.Result) ([]byte, error) {
 		fetch, _ := of.Fetch.(*query.Fetch)
 		if fetch == nil {
 			fetch = &query.Fetch{}
 		}
 		inner := *x
 		inner.TrackTotal, inner.asInt = -1, false
-		return c.appendHits(dst, &inner, fetch, &found, found.Hits[min(of.From, len(found.Hits)):])
+		return c.appendHits(dst, &inner, fetch, path, &found, found.Hits[min(of.From, len(found.Hits)):])
 	}
 }
 
@@ -48,8 +48,8 @@ func appendShards(dst []byte, n int) []byte {
 	return append(dst, `,"skipped":0,"failed":0}`...)
 }
 
-// appendHits appends the object of hits.
-func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, r *search.Result, hits []search.Hit) (_ []byte, err error) {
+// appendHits appends the object of hits, which are documents or objects of a nested field.
+func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, path string, r *search.Result, hits []search.Hit) (_ []byte, err error) {
 	dst = append(dst, '{')
 	if x.TrackTotal != 0 {
 		dst = append(appendTotal(append(dst, `"total":`...), r, x.asInt), ',')
@@ -65,11 +65,17 @@ func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, r *searc
 	}
 	dst = append(dst, `,"hits":[`...)
 	t := x.telling(fetch)
+	t.around = path
 	for i := range hits {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = c.appendHit(dst, t, &hits[i], r.Scored); err != nil {
+		if path == "" {
+			dst, err = c.appendHit(dst, t, &hits[i], r.Scored)
+		} else {
+			dst, err = c.appendObjectHit(dst, t, &hits[i], path, r.Scored)
+		}
+		if err != nil {
 			return dst, t.failed(&hits[i], err)
 		}
 	}

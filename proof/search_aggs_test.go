@@ -72,9 +72,9 @@ func (a *asker) metric(nested bool) string {
 	case "top_hits":
 		sort := `"u"`
 		if nested {
-			sort = `"nest.x"`
+			sort = `"nest.x","_id"` // two objects of one document stand in order
 		}
-		return fmt.Sprintf(`{"top_hits":{"size":%d,"sort":[%s],"_source":%s%s}}`, a.number(1, 4, "size"), sort, a.pick("source", "false", `["u","i"]`, `{"includes":["k*"]}`), a.options(5, `"docvalue_fields":["i","k"]`, `"version":true`, `"from":1`))
+		return fmt.Sprintf(`{"top_hits":{"size":%d,"sort":[%s],"_source":%s%s}}`, a.number(1, 4, "size"), sort, a.pick("source", "false", `["u","i","nest.x"]`, `{"includes":["k*","nest"]}`, `{"excludes":["*.d","t*"]}`), a.options(5, `"docvalue_fields":["i","k","nest.x"]`, `"version":true`, `"from":1`, `"fields":["nest.d","i"]`, `"track_scores":true`, `"highlight":{"fields":{"*":{}}}`))
 	}
 	if kind != "value_count" && kind != "cardinality" && field != "n" && field != "al" {
 		missing += a.options(12, `"format":"0.00"`)

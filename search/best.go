@@ -5,6 +5,7 @@ import "github.com/reshelve/reshelve/segment"
 // Best keeps the best of the docs that it is given, in the order of a search: what
 // collectors that keep hits of their own need (top_hits). Not safe for concurrent use.
 type Best struct {
+	outer   *Context // the search's own
 	inner   *Context
 	ranking ranking
 	number  int
@@ -15,13 +16,13 @@ type Best struct {
 }
 
 // Best keeps size docs, by the given keys; without keys by score. Scored says that the docs
-// come with scores.
-func (c *Context) Best(keys []Sort, size int, scored bool) (*Best, error) {
+// come with scores. Around is the nested field whose objects the docs are; "": documents.
+func (c *Context) Best(keys []Sort, size int, scored bool, around string) (*Best, error) {
 	r := *c.request
 	r.Sort, r.Size, r.After = keys, size, nil
 	inner := *c
-	inner.request = &r
-	b := &Best{inner: &inner, scored: scored}
+	inner.request, inner.around = &r, around
+	b := &Best{outer: c, inner: &inner, scored: scored}
 	if len(keys) == 0 {
 		b.ranking, b.scored = newTopScores(size), true
 		return b, nil
@@ -55,6 +56,9 @@ func (b *Best) Take(at Place, docs []segment.Doc, scores []float32) error {
 // Result is what was kept, the best first. Total is exact.
 func (b *Best) Result() (Result, error) {
 	hits, err := b.ranking.hits()
+	if names := b.outer.named(); err == nil && names != nil {
+		err = names.tell(hits)
+	}
 	r := Result{Total: b.total, Hits: hits, Scored: b.scored}
 	if b.scored && len(hits) > 0 {
 		r.MaxScore = &b.highest

@@ -15,6 +15,10 @@ type Context struct {
 	indices []Index
 	work    []*work // of each index
 	failed  failure
+
+	around string // of Best: the nested field whose objects are sorted; "": documents
+	known  *namer // see named
+	asked  bool
 }
 
 // work is what a search means in one index.
@@ -278,7 +282,7 @@ func (c *Context) result(t *tally, rank ranking) (Result, error) {
 	if r.Hits, err = rank.hits(); err != nil {
 		return r, err
 	}
-	if names := c.names(); names != nil {
+	if names := c.named(); names != nil {
 		if err := names.tell(r.Hits); err != nil {
 			return r, err
 		}

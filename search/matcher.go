@@ -3,10 +3,11 @@ package search
 import "github.com/reshelve/reshelve/segment"
 
 // Matcher works out a query for an index, for filters of aggregations and the like:
-// without scores. As on the server, what is wrong with it is told as it is, and not as the
+// without scores. Around is the nested field whose objects are looked for; "" for documents.
+// As on the server, what is wrong with it is told as it is, and not as the
 // cause of a query_shard_exception.
-func (c *Context) Matcher(index int, q Query) (Matcher, error) {
-	r, err := c.make(compiler{views: c.work[index].views, bare: true}, c.work[index], q, false)
+func (c *Context) Matcher(index int, around string, q Query) (Matcher, error) {
+	r, err := c.make(compiler{views: c.work[index].views, around: around, bare: true}, c.work[index], q, false)
 	if err != nil {
 		return nil, err
 	}

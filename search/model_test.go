@@ -18,7 +18,7 @@ import (
 
 // thing is a document, or a nested child, of the tests: what segments hold of it.
 type thing struct {
-	id       string
+	id       string   // a child has that of its document
 	text     []string // tokens of the field "text", at places 0, 1, …
 	words    []string // of the field "tag"
 	numbers  []int64  // of the field "n"
@@ -194,10 +194,10 @@ func newThing(r *rand.Rand, id string) *thing {
 		return one
 	}
 	for range 1 + r.IntN(3) {
-		kid := &thing{path: "kids"}
+		kid := &thing{id: id, path: "kids"}
 		kid.fill(r, r.IntN(5))
 		for range r.IntN(3) {
-			toy := &thing{path: "kids.toys"}
+			toy := &thing{id: id, path: "kids.toys"}
 			toy.fill(r, r.IntN(4))
 			kid.children = append(kid.children, toy)
 		}
@@ -347,7 +347,7 @@ func (w *world) finds(p plan, t *thing) (bool, float32) {
 			return strings.HasPrefix(word, p.text) && t.holds(p.field, word) > 0
 		}), 0
 	case *idsPlan:
-		return t.path == "" && slices.Contains(p.ids, t.id), 0
+		return slices.Contains(p.ids, t.id), 0
 	case *existsPlan:
 		return slices.ContainsFunc(p.fields, func(name string) bool {
 			n, _ := t.length(name)

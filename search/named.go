@@ -18,6 +18,14 @@ type namedPart struct {
 	ready
 }
 
+// named is names, worked out once.
+func (c *Context) named() *namer {
+	if !c.asked {
+		c.asked, c.known = true, c.names()
+	}
+	return c.known
+}
+
 // names finds the named parts of the queries of all indices; nil when there are none.
 func (c *Context) names() *namer {
 	n := &namer{c: c, parts: map[int][]namedPart{}}
@@ -116,7 +124,11 @@ func (n *namer) tell(hits []Hit) error {
 		h := &hits[i]
 		v := n.c.indices[h.Index].Sources[h.Source].Views[h.View]
 		for _, part := range n.parts[h.Index] {
-			found, err := n.c.newReader(n.c.work[h.Index], &part.ready, v, shownRoots(v)).root(part.plan, false)
+			scope := shownRoots(v)
+			if !v.IsRoot(h.Doc) {
+				scope = nil
+			}
+			found, err := n.c.newReader(n.c.work[h.Index], &part.ready, v, scope).root(part.plan, false)
 			if err != nil {
 				return err
 			}

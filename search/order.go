@@ -200,7 +200,10 @@ func (s *sortedHits) compare(doc segment.Doc, score float32, lead int64, other *
 		order := 0
 		switch {
 		case key.kind == byPlace:
-			if order = s.comparePlace(doc, &other.place, other); key.Descending {
+			if order = s.comparePlace(doc, &other.place, other); ties { // objects of one document
+				order = cmp.Or(order, cmp.Compare(doc, other.doc))
+			}
+			if key.Descending {
 				order = -order
 			}
 		case i == 0:
@@ -215,7 +218,7 @@ func (s *sortedHits) compare(doc segment.Doc, score float32, lead int64, other *
 	if !ties {
 		return 0
 	}
-	return s.comparePlace(doc, &other.place, other)
+	return cmp.Or(s.comparePlace(doc, &other.place, other), cmp.Compare(doc, other.doc))
 }
 
 // comparePlace orders a doc of the current view and another one by where they stand.
@@ -287,7 +290,7 @@ func (s *sortedHits) compareTies(a, b *placed) int {
 	if order := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.key, b.key)); order != 0 {
 		return order
 	}
-	return strings.Compare(s.idOf(a), s.idOf(b))
+	return cmp.Or(strings.Compare(s.idOf(a), s.idOf(b)), cmp.Compare(a.doc, b.doc))
 }
 
 // down restores the heap below i.

@@ -13,6 +13,7 @@ type nestedKey struct {
 	most   int // 0: all
 	filter *ready
 	around *nestedKey // which objects around; nil: the documents
+	of     string     // the nested field whose objects are sorted; "": documents
 }
 
 // nestedKey works it out for an index: the innermost path counts.
@@ -24,7 +25,7 @@ func (c *Context) nestedKey(i int, n *NestedSort) (*nestedKey, error) {
 			return nil, exception.New(exception.QueryShard, "[nested] failed to find nested object under path [%s]", n.Path).
 				With("index", index.Name).With("index_uuid", index.UUID)
 		}
-		k = &nestedKey{c: c, work: c.work[i], path: n.Path, most: n.MaxChildren, around: k}
+		k = &nestedKey{c: c, work: c.work[i], path: n.Path, most: n.MaxChildren, around: k, of: c.around}
 		if n.Filter != nil {
 			var err error
 			if k.filter, err = c.readyIn(k.work, n.Path, n.Filter); err != nil {
@@ -40,6 +41,7 @@ type children struct {
 	view segment.View
 	set  *segment.Bits
 	most int
+	of   *segment.Bits // the objects that are sorted; nil: documents
 }
 
 // in finds them in a view; nil when documents themselves count.
@@ -48,7 +50,11 @@ func (k *nestedKey) in(v segment.View) (*children, error) {
 		return nil, nil
 	}
 	set, err := k.objects(v)
-	return &children{v, set, k.most}, err
+	c := &children{view: v, set: set, most: k.most}
+	if k.of != "" {
+		c.of = k.c.newReader(k.work, k.ready(), v, nil).objects(k.of)
+	}
+	return c, err
 }
 
 // objects are the ones that count.
@@ -102,10 +108,13 @@ func (k *nestedKey) within(v segment.View, r *reader, set *segment.Bits) (*segme
 	return set, nil
 }
 
-// each yields the objects of a document that count.
+// each yields the objects of a document, or of an object, that count.
 func (c *children) each(root segment.Doc, yield func(segment.Doc)) {
-	n := 0
-	for d := c.set.Next(c.view.FirstChild(root)); d < root; d = c.set.Next(d + 1) {
+	n, first := 0, c.view.FirstChild(c.view.Root(root))
+	if c.of != nil {
+		first = max(first, behind(c.of, root))
+	}
+	for d := c.set.Next(first); d < root; d = c.set.Next(d + 1) {
 		yield(d)
 		if n++; n == c.most {
 			return

@@ -112,7 +112,7 @@ type (
 		text   string // as people write it
 	}
 
-	// idsPlan finds roots by id.
+	// idsPlan finds roots by id, and their children with them.
 	idsPlan struct{ ids []string }
 
 	// existsPlan finds docs that have any of some fields.

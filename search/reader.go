@@ -254,7 +254,9 @@ func (r *reader) ids(p *idsPlan) node {
 	var docs []segment.Doc
 	for _, id := range p.ids {
 		for doc := range r.view.FindID(id) {
-			docs = append(docs, doc)
+			for of := r.view.FirstChild(doc); of <= doc; of++ {
+				docs = append(docs, of)
+			}
 		}
 	}
 	return newList(docs)

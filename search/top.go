@@ -112,7 +112,7 @@ func (t *topScores) compare(a, b *rated) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
 	}
-	return strings.Compare(v.view.ID(a.doc), w.view.ID(b.doc))
+	return cmp.Or(strings.Compare(v.view.ID(a.doc), w.view.ID(b.doc)), cmp.Compare(a.doc, b.doc))
 }
 
 // down restores the heap below i.
