@@ -3,110 +3,247 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
+	"time"
 
-	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 )
 
 // MaxAnswer is the most bytes of an answer that are read.
 const MaxAnswer = 256 << 20
 
-// Client asks one store. Safe for concurrent use.
+// Client asks one cluster. Safe for concurrent use.
 type Client struct {
-	base  *url.URL
-	http  *http.Client
-	place string
+	base        *url.URL
+	http        *http.Client
+	place       string
+	credentials Credentials
+	agent       string
+	compress    bool
+	timeout     time.Duration // 0: none but the context's
+	patience    time.Duration
+	server      atomic.Pointer[Server]
+}
+
+// Open makes a client and asks the cluster who it is.
+func Open(ctx context.Context, o Options) (*Client, error) {
+	c, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Server(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func open(o Options) (*Client, error) {
+	base := &url.URL{Scheme: "http", Host: "store"}
+	if o.URL != "" || o.Transport == nil {
+		u, err := o.address()
+		if err != nil {
+			return nil, err
+		}
+		base = u
+	}
+	if err := o.Credentials.check(); err != nil {
+		return nil, err
+	}
+	transport, err := o.transport()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{base: base, place: o.Place, credentials: o.Credentials, agent: o.UserAgent, compress: o.Compress, timeout: o.Timeout, patience: o.Patience}
+	if c.place == "" {
+		c.place = base.Redacted()
+	}
+	if c.agent == "" {
+		c.agent = "reshelve"
+	}
+	if c.timeout == 0 {
+		c.timeout = 2 * time.Minute
+	}
+	if c.patience == 0 {
+		c.patience = time.Minute
+	}
+	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // credentials do not travel to where somebody points
+	}}
+	return c, nil
 }
 
 // New makes a client of the store at base, "http://host:port" with an optional
-// path. Transport is how it is reached; nil: http.DefaultTransport.
+// path, which asks once and fails at once: for verbs that a person waits for.
+// Transport is how it is reached; nil: the house's own.
 func New(base string, transport http.RoundTripper) (*Client, error) {
-	u, err := url.Parse(strings.TrimSuffix(base, "/"))
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		err := fault.New(fault.Usage, "%q is no address of a store", base)
-		return nil, fault.WithNext(err, "write http://HOST:PORT, or the path of a data folder")
+	o := Options{URL: base, Transport: transport, Patience: -1}
+	if transport == nil {
+		return open(o)
 	}
-	return &Client{base: u, http: &http.Client{Transport: transport}, place: u.Redacted()}, nil
+	if _, err := o.address(); err != nil {
+		return nil, err
+	}
+	return open(o)
 }
 
 // Via makes a client of the store that transport leads to whatever the address:
 // through a socket, or within the process. Place is what errors name.
 func Via(transport http.RoundTripper, place string) *Client {
-	return &Client{base: &url.URL{Scheme: "http", Host: "store"}, http: &http.Client{Transport: transport}, place: place}
+	c, _ := open(Options{Transport: transport, Place: place, Patience: -1}) // nothing in it can be wrong
+	return c
 }
 
-// String is the address or the place.
+// String is the address without credentials, or the place.
 func (c *Client) String() string { return c.place }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// Request is one request.
+type Request struct {
+	Method string
+	Path   []string // the parts of the path, which Send escapes
+	Params url.Values
+	Body   []byte // JSON unless Type says otherwise; nil for none
+	Type   string // the content type
+
+	// Harmless says that applying it twice is as good as once, so that it may be
+	// sent again when nobody knows whether it was applied. GET and HEAD always are.
+	Harmless bool
+	Timeout  time.Duration // of one attempt; 0: the client's
+	Patience time.Duration // for all attempts; 0: the client's; negative: one attempt
+}
+
+// Answer is a success.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
 // Do sends one request and reads its answer. Segments are the parts of the path,
-// which Do escapes; body is JSON, nil for none.
+// which Do escapes; body is JSON, nil for none. What is no GET is not harmless.
 func (c *Client) Do(ctx context.Context, method string, segments []string, params url.Values, body []byte) ([]byte, error) {
-	u := c.base.JoinPath()
-	for _, s := range segments {
-		u = u.JoinPath(strings.ReplaceAll(url.PathEscape(s), ".", "%2E"))
-	}
-	u.RawQuery = params.Encode()
-	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	answer, err := c.Send(ctx, Request{Method: method, Path: segments, Params: params, Body: body})
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, err)
+		return nil, err
 	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+	return answer.Body, nil
+}
+
+// Send sends a request, again while it fails in passing and its repetition is
+// harmless, and reads the answer. Errors have their kind from the one table of
+// this package, and name the place.
+func (c *Client) Send(ctx context.Context, r Request) (*Answer, error) {
+	var answer *Answer
+	patience := r.Patience
+	if patience == 0 {
+		patience = c.patience
 	}
-	response, err := c.http.Do(request)
+	harmless := r.Harmless || r.Method == http.MethodGet || r.Method == http.MethodHead
+	err := insist(ctx, patience, func() (t *trouble) {
+		answer, t = c.exchange(ctx, &r, nil)
+		if t != nil && t.again == ifHarmless && !harmless {
+			t.again = never
+		}
+		return t
+	})
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, MaxAnswer+1))
-	switch {
-	case err != nil:
-		return nil, c.unreachable(ctx, err)
-	case len(answer) > MaxAnswer:
-		return nil, fault.At(fault.New(fault.Limit, "the answer to %s %s has more than %d bytes", method, u.Path, MaxAnswer), c.String())
-	case response.StatusCode >= 300:
-		return nil, fault.At(refusal(response.StatusCode, answer), c.String())
+		return nil, err
 	}
 	return answer, nil
 }
 
-func (c *Client) unreachable(ctx context.Context, err error) error {
+// exchange sends a request once. Buffer is grown and reused for the answer when
+// it is not nil: the answer's body lies in it.
+func (c *Client) exchange(ctx context.Context, r *Request, buffer *bytes.Buffer) (*Answer, *trouble) {
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = c.timeout
+	}
+	within, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := c.request(within, r)
+	if err != nil {
+		return nil, &trouble{err: fault.At(err, c.place)}
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.unreachable(ctx, err, timeout)
+	}
+	defer response.Body.Close()
+	if buffer == nil {
+		buffer = &bytes.Buffer{}
+	}
+	buffer.Reset()
+	if n := response.ContentLength; n > 0 && n <= MaxAnswer {
+		buffer.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := io.Copy(buffer, io.LimitReader(response.Body, MaxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, c.unreachable(ctx, err, timeout)
+	case n > MaxAnswer:
+		return nil, &trouble{err: fault.At(fault.New(fault.Limit, "the answer to %s %s has more than %d bytes", r.Method, request.URL.Path, MaxAnswer), c.place)}
+	case response.StatusCode >= 300:
+		return nil, c.refused(response, buffer.Bytes())
+	}
+	return &Answer{Status: response.StatusCode, Header: response.Header, Body: buffer.Bytes()}, nil
+}
+
+// request makes one with its credentials.
+func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error) {
+	u := c.base.JoinPath()
+	for _, s := range r.Path {
+		u = u.JoinPath(strings.ReplaceAll(url.PathEscape(s), ".", "%2E"))
+	}
+	u.RawQuery = r.Params.Encode()
+	body, packed := r.Body, false
+	if c.compress && len(body) >= 1<<10 {
+		body, packed = pack(body), true
+	}
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, r.Method, u.String(), reader)
+	if err != nil {
+		return nil, fault.Wrap(fault.Usage, err)
+	}
+	if body != nil {
+		kind := r.Type
+		if kind == "" {
+			kind = "application/json"
+		}
+		request.Header.Set("Content-Type", kind)
+	}
+	if packed {
+		request.Header.Set("Content-Encoding", "gzip")
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", c.agent)
+	return request, c.authorise(request, body)
+}
+
+// unreachable is the trouble of a request that got no whole answer. A cancelled
+// caller is no trouble of the other side.
+func (c *Client) unreachable(ctx context.Context, err error, timeout time.Duration) *trouble {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return &trouble{err: context.Cause(ctx)}
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	err = fault.At(fault.New(fault.Unavailable, "%w", err), c.String())
-	return fault.WithNext(err, "start a store there with reshelve serve, or name another with --at")
-}
-
-// refusal is the exception that an answer tells.
-func refusal(status int, answer []byte) error {
-	var told struct {
-		Error struct {
-			Type   exception.Type `json:"type"`
-			Reason string         `json:"reason"`
-		} `json:"error"`
+	if errors.Is(err, context.DeadlineExceeded) {
+		err := fault.At(fault.New(fault.Unavailable, "no answer within %s", timeout), c.place)
+		return &trouble{again: ifHarmless, err: fault.WithNext(err, "see whether the cluster is overloaded")}
 	}
-	if err := json.Unmarshal(answer, &told); err != nil || told.Error.Type == "" {
-		text := strings.TrimSpace(string(answer[:min(len(answer), 200)]))
-		return fault.New(fault.Unavailable, "it answers with status %d: %s", status, text)
-	}
-	e := exception.New(told.Error.Type, "%s", told.Error.Reason).WithStatus(status)
-	if told.Error.Type.Row().Type == exception.Unknown {
-		return fault.New(fault.Unavailable, "it answers with status %d: %w", status, e)
-	}
-	return fmt.Errorf("%w", e)
+	return c.broken(err)
 }

@@ -1,0 +1,3 @@
+package cluster
+
+import _ "golang.org/x/time/rate"
