@@ -1,0 +1,180 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	coordmemory "github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/search"
+	shardmemory "github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/store"
+)
+
+// reading is a store of 30 documents in two shards, whose clock the test turns.
+type reading struct {
+	*store.Store
+	t   *testing.T
+	now time.Time
+}
+
+func newReading(t *testing.T) *reading {
+	t.Helper()
+	r := &reading{t: t, now: time.Unix(1000, 0)}
+	var err error
+	o := store.Options{Clock: func() time.Time { return r.now }}
+	if r.Store, err = store.Open(t.Context(), coordmemory.New(), shardmemory.New(shardmemory.Options{}), o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := r.CreateIndex(t.Context(), "books", []byte(`{"settings":{"number_of_shards":2}}`)); err != nil {
+		t.Fatal(err)
+	}
+	var writes []document.Write
+	for n := range 30 {
+		writes = append(writes, document.Write{Target: "books", ID: fmt.Sprint(n), Source: []byte(`{}`), Condition: document.Always})
+	}
+	for _, w := range r.Write(t.Context(), writes, document.AtOnce) {
+		if w.Err != nil {
+			t.Fatal(w.Err)
+		}
+	}
+	return r
+}
+
+func (r *reading) point() string {
+	r.t.Helper()
+	p, err := r.OpenPoint(r.t.Context(), expression([]string{"books"}, searched), "", time.Minute)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p.ID
+}
+
+// find searches in a point: true when it is there.
+func (r *reading) find(id string, keep time.Duration) bool {
+	r.t.Helper()
+	f, err := r.Find(r.t.Context(), store.Where{Point: id, Keep: keep}, search.NewRequest())
+	if exception.Is(err, exception.SearchContextMissing) {
+		return false
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if f.Total != 30 {
+		r.t.Errorf("a search in a point finds %d documents", f.Total)
+	}
+	if err := f.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return true
+}
+
+// TestPointsEndWithTheirTime: each search lets a point live for its time again, or for the
+// time that the search asks for.
+func TestPointsEndWithTheirTime(t *testing.T) {
+	r := newReading(t)
+	id := r.point()
+	for _, step := range []struct {
+		pass  time.Duration
+		keep  time.Duration
+		there bool
+	}{{50 * time.Second, 0, true}, {50 * time.Second, 0, true}, {59 * time.Second, 2 * time.Minute, true},
+		{110 * time.Second, 0, true}, {121 * time.Second, 0, false}} {
+		r.now = r.now.Add(step.pass)
+		if there := r.find(id, step.keep); there != step.there {
+			t.Errorf("%s later: %t", step.pass, there)
+		}
+	}
+}
+
+// TestAnIndexDoesNotWaitForPoints: it is deleted at once, and they have ended.
+func TestAnIndexDoesNotWaitForPoints(t *testing.T) {
+	r := newReading(t)
+	id := r.point()
+	page, err := r.Scroll(t.Context(), store.Where{Expression: expression([]string{"books"}, searched)}, search.NewRequest(), time.Minute, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scroll := page.Scroll
+	if err := page.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := r.DeleteIndices(ctx, expression([]string{"books"}, searched)); err != nil {
+		t.Fatal(err)
+	}
+	if r.find(id, 0) {
+		t.Error("the point of an index that is gone answers")
+	}
+	if _, err := r.NextPage(t.Context(), scroll, 0); !exception.Is(err, exception.SearchContextMissing) {
+		t.Errorf("the scroll of an index that is gone: %v", err)
+	}
+}
+
+// TestScrollsAndPointsAreTwoThings: neither is found by the id of the other.
+func TestScrollsAndPointsAreTwoThings(t *testing.T) {
+	r := newReading(t)
+	page, err := r.Scroll(t.Context(), store.Where{Expression: expression([]string{"books"}, searched)}, search.NewRequest(), time.Minute, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = page.Close() }()
+	if r.find(page.Scroll, 0) {
+		t.Error("a scroll is a point in time")
+	}
+	if _, err := r.NextPage(t.Context(), r.point(), 0); !exception.Is(err, exception.SearchContextMissing) {
+		t.Errorf("a point in time is a scroll: %v", err)
+	}
+}
+
+// counting is a collector that counts how often it was prepared.
+type counting struct{ prepared *int }
+
+func (c counting) Prepare([]search.Index) error            { *c.prepared++; return nil }
+func (c counting) Begin(search.Place) (search.Leaf, error) { return nil, nil }
+
+// TestAggregationsComeWithTheFirstPage of a scroll alone.
+func TestAggregationsComeWithTheFirstPage(t *testing.T) {
+	r := newReading(t)
+	request, prepared := search.NewRequest(), 0
+	request.Collectors = []search.Collector{counting{&prepared}}
+	page, err := r.Scroll(t.Context(), store.Where{Expression: expression([]string{"books"}, searched)}, request, time.Minute, nil)
+	for range 2 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := page.Close(); err != nil {
+			t.Fatal(err)
+		}
+		page, err = r.NextPage(t.Context(), page.Scroll, 0)
+	}
+	if err != nil || prepared != 1 {
+		t.Errorf("prepared %d times, %v", prepared, err)
+	}
+	_ = page.Close()
+}
+
+// TestPointsAreBounded: each keeps what its readers saw.
+func TestPointsAreBounded(t *testing.T) {
+	r := newReading(t)
+	for range 500 {
+		r.point()
+	}
+	_, err := r.OpenPoint(t.Context(), expression([]string{"books"}, searched), "", time.Minute)
+	if !exception.Is(err, exception.Rejected) {
+		t.Errorf("the five hundred and first: %v", err)
+	}
+	if ended, err := r.ClosePoints(nil, false); err != nil || len(ended) != 500 {
+		t.Errorf("%d ended, %v", len(ended), err)
+	}
+	r.point()
+}
