@@ -24,6 +24,9 @@ const (
 	Abort    Verb = "abort"
 )
 
+// Verbs are all of them, in the order in which faces offer them.
+var Verbs = []Verb{Start, Pause, Resume, Throttle, Verify, Repair, Redrive, Switch, Reverse, Finish, Abort}
+
 // Event is what happens to a movement: a verb, or one of the happenings.
 type Event struct {
 	At time.Time
@@ -34,9 +37,10 @@ type Event struct {
 	Rate json.RawMessage // with Throttle
 
 	Happened Happening // "" for a verb
-	Phase    string    // with PhaseBegun, PhaseDone and Stuck
+	Phase    string    // its [Phase.Key], with PhaseBegun, PhaseDone, Stuck and GaveUp; "" when settling, aborting or reversing is stuck
 	Cause    string    // with Stuck and GaveUp; the outcome with PhaseDone
 	Next     string    // what an operator can do about the cause
+	Listed   bool      // with Stuck: all is done but for what is listed, which an operator may accept
 	Report   json.RawMessage
 }
 
@@ -45,11 +49,12 @@ type Happening string
 
 // The happenings.
 const (
-	PhaseBegun Happening = "begun"  // Phase was begun by someone
-	PhaseDone  Happening = "done"   // Phase is done
-	Stuck      Happening = "stuck"  // Phase cannot go on without an operator: held
-	GaveUp     Happening = "gaveup" // Phase failed as often as it may: failed
-	Undone     Happening = "undone" // the ledger is empty, what was begun is undone
+	PhaseBegun Happening = "begun"   // Phase was begun by someone
+	PhaseDone  Happening = "done"    // Phase is done
+	Stuck      Happening = "stuck"   // Phase cannot go on without an operator: held
+	GaveUp     Happening = "gaveup"  // Phase failed as often as it may: failed
+	Undone     Happening = "undone"  // the ledger is empty, what was begun is undone
+	Settled    Happening = "settled" // the ledger is empty, all is handed over or undone; the items' records are gone
 )
 
 // Effect is what is to be done after an event has been stored.
@@ -59,7 +64,9 @@ type Effect string
 const (
 	Work   Effect = "work"   // do the current phase
 	Halt   Effect = "halt"   // stop working: leases are given back
+	Adapt  Effect = "adapt"  // take the new rate
 	Undo   Effect = "undo"   // undo the ledger, the newest entry first
+	Return Effect = "return" // lead readers and writers back, losing no write; then undo the ledger
 	Settle Effect = "settle" // hand over or undo what the ledger still holds, and remove the records of items
 	Notify Effect = "notify" // tell the operator: one event for each transition
 )

@@ -1,0 +1,298 @@
+package movement
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// String is the event in one line that [ParseEvent] reads: its word, then key=value pairs,
+// values quoted where they hold spaces, quotes or nothing. Its time is not part of it.
+//
+//	throttle by=ann rate={"documents":5000}
+//	stuck verify by=w3 cause="12 documents differ" next="repair it" listed
+func (e Event) String() string {
+	words := []string{e.words()}
+	if e.By != "" {
+		words = append(words, "by="+quote(e.By))
+	}
+	return strings.Join(words, " ")
+}
+
+// words is the event without its time and without whose it is, as the journal keeps it.
+func (e *Event) words() string {
+	words := []string{string(e.Verb) + string(e.Happened)}
+	add := func(key, value string) {
+		if value != "" {
+			words = append(words, key+"="+quote(value))
+		}
+	}
+	if e.Phase != "" {
+		words = append(words, e.Phase)
+	}
+	add("why", short(e.Why))
+	add("rate", string(e.Rate))
+	if e.Happened == PhaseDone {
+		add("outcome", short(e.Cause))
+	} else {
+		add("cause", short(e.Cause))
+	}
+	add("next", short(e.Next))
+	if e.Listed {
+		words = append(words, "listed")
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(s string) string {
+	if q := strconv.Quote(s); s == "" || strings.ContainsAny(s, " \"\\") || q != `"`+s+`"` {
+		return q
+	}
+	return s
+}
+
+// ParseEvent reads what [Event.String] prints; fault.Usage for anything else.
+func ParseEvent(line string) (Event, error) {
+	words, err := split(line)
+	if err != nil || len(words) == 0 {
+		return Event{}, fault.New(fault.Usage, "%q is no event", line)
+	}
+	var e Event
+	e.setWord(words[0])
+	for _, word := range words[1:] {
+		key, value, pair := strings.Cut(word, "=")
+		switch {
+		case word == "listed":
+			e.Listed = true
+		case !pair && e.Phase == "":
+			e.Phase = word
+		case !pair || !e.set(key, value):
+			return Event{}, fault.New(fault.Usage, "%q: what is %q?", line, word)
+		}
+	}
+	return e, nil
+}
+
+func (e *Event) setWord(word string) {
+	for _, v := range Verbs {
+		if string(v) == word {
+			e.Verb = v
+			return
+		}
+	}
+	e.Happened = Happening(word)
+}
+
+func (e *Event) set(key, value string) bool {
+	switch key {
+	case "by":
+		e.By = value
+	case "why":
+		e.Why = value
+	case "rate":
+		e.Rate = json.RawMessage(value)
+	case "cause", "outcome":
+		e.Cause = value
+	case "next":
+		e.Next = value
+	default:
+		return false
+	}
+	return true
+}
+
+// split takes a line apart at its spaces; a value that begins with a quote ends with one.
+func split(line string) (words []string, err error) {
+	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
+		end := strings.IndexByte(line, ' ')
+		if end < 0 {
+			end = len(line)
+		}
+		word := line[:end]
+		if at := strings.Index(word, `="`); at >= 0 {
+			quoted, err := strconv.QuotedPrefix(line[at+1:])
+			if err != nil {
+				return nil, err
+			}
+			value, err := strconv.Unquote(quoted)
+			if err != nil {
+				return nil, err
+			}
+			word, end = line[:at+1]+value, at+1+len(quoted)
+		}
+		words, line = append(words, word), line[end:]
+	}
+	return words, nil
+}
+
+// String is the record in one line: its state, then its phases, then why it stopped. A
+// phase that flips is marked with !, one that retires with ~, one that has begun with *.
+//
+//	held done=metadata,documents now=verify* then=flip!,cleanup~ cause="12 documents differ" next="repair it" listed
+func (r Record) String() string {
+	words := []string{string(r.State)}
+	var done, then []string
+	now := ""
+	for i := range r.Phases {
+		p := &r.Phases[i]
+		switch {
+		case !p.Ended.IsZero():
+			done = append(done, p.String())
+		case now == "":
+			now = p.String()
+		default:
+			then = append(then, p.String())
+		}
+	}
+	add := func(key, value string) {
+		if value != "" {
+			words = append(words, key+"="+value)
+		}
+	}
+	add("done", strings.Join(done, ","))
+	add("now", now)
+	add("then", strings.Join(then, ","))
+	if r.Settling && !r.State.Ended() {
+		words = append(words, "settling")
+	}
+	if r.Cause != "" {
+		add("cause", quote(r.Cause))
+		add("next", quote(r.Next))
+	}
+	if r.Listed {
+		words = append(words, "listed")
+	}
+	return strings.Join(words, " ")
+}
+
+// String is the phase's key and its marks.
+func (p Phase) String() string {
+	s := p.Key()
+	if p.Flips {
+		s += "!"
+	}
+	if p.Retires {
+		s += "~"
+	}
+	if !p.Started.IsZero() && p.Ended.IsZero() {
+		s += "*"
+	}
+	return s
+}
+
+// ParseRecord reads how a movement begins, for conversations: its kind and its phases with
+// their marks, then hold-before-switch and keep-way-back where they are wanted.
+//
+//	migrate metadata documents verify flip! cleanup~ keep-way-back
+func ParseRecord(line string) (Record, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return Record{}, fault.New(fault.Usage, "a movement has a kind and phases")
+	}
+	r := Record{ID: "m", Kind: Kind(words[0]), State: Planned}
+	for _, word := range words[1:] {
+		switch word {
+		case "hold-before-switch":
+			r.HoldBeforeSwitch = true
+		case "keep-way-back":
+			r.KeepWayBack = true
+		default:
+			name := strings.TrimRight(word, "!~")
+			marks := word[len(name):]
+			r.Phases = append(r.Phases, Phase{Name: name, Flips: strings.Contains(marks, "!"), Retires: strings.Contains(marks, "~")})
+		}
+	}
+	return r, r.Check()
+}
+
+// String is one line of the journal.
+func (a Applied) String() string {
+	by := a.By
+	if by == "" {
+		by = "-"
+	}
+	return a.At.UTC().Format(time.RFC3339) + " " + by + " " + a.Event + " → " + string(a.State)
+}
+
+// EffectsText is effects in one line; "-" when there are none.
+func EffectsText(effects []Effect) string {
+	if len(effects) == 0 {
+		return "-"
+	}
+	words := make([]string, len(effects))
+	for i, e := range effects {
+		words[i] = string(e)
+	}
+	return strings.Join(words, " ")
+}
+
+// TableText is the table for people, as Markdown: which verb a state allows, and below,
+// state by state, what it says where it does not.
+func TableText() string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, v := range Verbs {
+		b.WriteString(" " + string(v) + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Verbs)) + "\n")
+	for _, s := range States {
+		b.WriteString("| **" + string(s) + "** |")
+		for _, v := range Verbs {
+			b.WriteString(" " + cellText(s, v) + " |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nA state is where the verb leads; · is nothing to do; a circle is a refusal, and behind a condition.\n")
+	for _, s := range States {
+		b.WriteString("\n**" + string(s) + "**\n\n")
+		refusals(&b, s)
+	}
+	return b.String()
+}
+
+// cellText is the shortest that a cell can say: where the verb leads, if something else
+// does not forbid it.
+func cellText(s State, v Verb) string {
+	text, conditions := "○", 0
+	for _, u := range table {
+		if u.State != s || u.Verb != v {
+			continue
+		}
+		conditions++
+		switch {
+		case u.Answer == Goes:
+			text = string(u.To)
+		case u.Answer == Nothing && text == "○":
+			text = "·"
+		}
+	}
+	if conditions > 1 && text != "○" {
+		text += " ○"
+	}
+	return text
+}
+
+// refusals lists what s says no to, verbs with one reason together.
+func refusals(b *strings.Builder, s State) {
+	verbs := map[string][]string{}
+	var lines []string
+	for _, u := range table {
+		if u.State != s || u.Answer != Refuses {
+			continue
+		}
+		line := u.Reason + " → " + u.Next
+		if u.When != Always {
+			line = "when " + string(u.When) + ": " + line
+		}
+		if verbs[line] == nil {
+			lines = append(lines, line)
+		}
+		verbs[line] = append(verbs[line], string(u.Verb))
+	}
+	for _, line := range lines {
+		b.WriteString("- " + strings.Join(verbs[line], ", ") + ": " + line + "\n")
+	}
+}
