@@ -118,6 +118,7 @@ type Request struct {
 	Harmless bool
 	Timeout  time.Duration // of one attempt; 0: the client's
 	Patience time.Duration // for all attempts; 0: the client's; negative: one attempt
+	Pack     bool          // gzip the body, even where Options.Compress is not set
 }
 
 // Answer is a success.
@@ -169,7 +170,9 @@ func (c *Client) exchange(ctx context.Context, r *Request, buffer *bytes.Buffer)
 	}
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	request, err := c.request(within, r)
+	lent := &lending{}
+	defer lent.end()
+	request, err := c.request(within, r, lent)
 	if err != nil {
 		return nil, &trouble{err: fault.At(err, c.place)}
 	}
@@ -198,25 +201,24 @@ func (c *Client) exchange(ctx context.Context, r *Request, buffer *bytes.Buffer)
 }
 
 // request makes one with its credentials.
-func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, r *Request, lent *lending) (*http.Request, error) {
 	u := c.base.JoinPath()
 	for _, s := range r.Path {
 		u = u.JoinPath(strings.ReplaceAll(url.PathEscape(s), ".", "%2E"))
 	}
 	u.RawQuery = r.Params.Encode()
 	body, packed := r.Body, false
-	if c.compress && len(body) >= 1<<10 {
+	if (c.compress || r.Pack) && len(body) >= 1<<10 {
 		body, packed = pack(body), true
 	}
-	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	request, err := http.NewRequestWithContext(ctx, r.Method, u.String(), reader)
+	request, err := http.NewRequestWithContext(ctx, r.Method, u.String(), nil)
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, err)
 	}
 	if body != nil {
+		request.ContentLength = int64(len(body))
+		request.GetBody = func() (io.ReadCloser, error) { return lent.open(body), nil }
+		request.Body = lent.open(body)
 		kind := r.Type
 		if kind == "" {
 			kind = "application/json"

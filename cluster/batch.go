@@ -1,0 +1,271 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// Action is what an operation of a bulk request does.
+type Action uint8
+
+// The actions. None of them reads what was there before.
+const (
+	Index  Action = iota // write, whether it is there or not
+	Create               // write only if it is not there
+	Delete
+)
+
+// String is the action's name in a bulk request.
+func (a Action) String() string { return [...]string{"index", "create", "delete"}[a] }
+
+// Op is one operation. Its slices are copied.
+type Op struct {
+	Action  Action
+	Index   string
+	ID      []byte
+	Routing []byte // empty: none
+	Version int64  // written with version_type external_gte; negative: none
+	Source  []byte // one JSON object of any layout; Index and Create
+}
+
+// Failure is an operation that was not applied, and why.
+type Failure struct {
+	Item    int // of the batch, from 0; -1 when the operation never came into one
+	Action  Action
+	Index   string
+	ID      string
+	Routing string
+	Status  int    // HTTP; 0 when it was not sent
+	Type    string // "mapper_parsing_exception", …
+	Reason  string // with its causes
+	Next    string // what the user can do; may be ""
+}
+
+// Error names the document and the reason.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("index %s: document %q: %s: %s", f.Index, f.ID, f.Type, f.Reason)
+}
+
+// Batch is a bulk request that is being filled: lines of JSON, and where each
+// operation lies in them. The zero value is empty. It is used by one goroutine,
+// and must not be changed while a Writer has it; Reset makes it ready for reuse.
+type Batch struct {
+	body  []byte
+	items []item
+}
+
+// item is where an operation lies in the body.
+type item struct {
+	start  int // of its action line
+	action Action
+}
+
+// The types of failures that are found before anything is sent.
+const (
+	NotAnObject = "source_not_an_object"
+	BadName     = "name_not_writable"
+	TooLarge    = "request_too_large"
+)
+
+// Len is the number of operations.
+func (b *Batch) Len() int { return len(b.items) }
+
+// Bytes is the length of the request's body.
+func (b *Batch) Bytes() int { return len(b.body) }
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { b.body, b.items = b.body[:0], b.items[:0] }
+
+// Add appends an operation. One that no server could take is not appended: the
+// error is a *Failure of kind fault.Refused, and the batch is as it was.
+//
+// The source passes through byte by byte but for its line breaks, which become
+// spaces: they end operations, and in JSON they can only stand between tokens.
+func (b *Batch) Add(op Op) error {
+	source := trim(op.Source)
+	switch {
+	case op.Action != Delete && (len(source) < 2 || source[0] != '{' || source[len(source)-1] != '}'):
+		return op.refuse(NotAnObject, "the source is no JSON object: "+glimpse(op.Source))
+	case !utf8.Valid(op.ID) || !utf8.Valid(op.Routing):
+		return op.refuse(BadName, "the id or the routing value is no text in UTF-8")
+	case len(op.ID) == 0:
+		return op.refuse(BadName, "the id is empty")
+	}
+	start := len(b.body)
+	b.body = append(b.appendAction(op), '\n')
+	if op.Action != Delete {
+		at := len(b.body)
+		b.body = append(b.body, op.Source...)
+		spaceLines(b.body[at:])
+		b.body = append(b.body, '\n')
+	}
+	b.items = append(b.items, item{start, op.Action})
+	return nil
+}
+
+// appendAction appends the action line, without its end.
+func (b *Batch) appendAction(op Op) []byte {
+	out := append(append(append(b.body, `{"`...), op.Action.String()...), `":{"_index":`...)
+	out = appendQuoted(out, op.Index)
+	out = appendQuoted(append(out, `,"_id":`...), op.ID)
+	if len(op.Routing) > 0 {
+		out = appendQuoted(append(out, `,"routing":`...), op.Routing)
+	}
+	if op.Version >= 0 {
+		out = append(strconv.AppendInt(append(out, `,"version":`...), op.Version, 10), `,"version_type":"external_gte"`...)
+	}
+	return append(out, "}}"...)
+}
+
+// appendQuoted appends a JSON string; most names need no escapes.
+func appendQuoted[T string | []byte](dst []byte, text T) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			dst, _ = jsontext.AppendQuote(dst, text) // valid: the caller has looked
+			return dst
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+// spaceLines makes line ends spaces.
+func spaceLines(source []byte) {
+	for {
+		i := bytes.IndexByte(source, '\n')
+		if i < 0 {
+			return
+		}
+		source[i] = ' '
+		source = source[i+1:]
+	}
+}
+
+// trim takes JSON's blanks away from both ends; others stay and are refused.
+func trim(source []byte) []byte {
+	for len(source) > 0 && blank(source[0]) {
+		source = source[1:]
+	}
+	for len(source) > 0 && blank(source[len(source)-1]) {
+		source = source[:len(source)-1]
+	}
+	return source
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// glimpse is how a source begins.
+func glimpse(source []byte) string {
+	if len(source) == 0 {
+		return "it is empty"
+	}
+	return fmt.Sprintf("it begins with %.40q", source[:min(len(source), 40)])
+}
+
+func (op *Op) refuse(kind, reason string) error {
+	return fault.Wrap(fault.Refused, &Failure{Item: -1, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing), Type: kind, Reason: reason})
+}
+
+// AddLines appends the operations of a bulk request that exists: action lines
+// that name index and id, each but a delete followed by its source. The batch
+// is as it was when one of them is wrong.
+func (b *Batch) AddLines(lines []byte) error {
+	length, count := len(b.body), len(b.items)
+	for number := 1; len(lines) > 0; number++ {
+		var head, source []byte
+		if head, lines = cutLine(lines); len(trim(head)) == 0 {
+			continue
+		}
+		op, err := readAction(head)
+		if err == nil && op.Action != Delete {
+			source, lines = cutLine(lines)
+			op.Source = source
+		}
+		if err == nil {
+			err = b.Add(op)
+		}
+		if err != nil {
+			b.body, b.items = b.body[:length], b.items[:count]
+			return fault.At(err, "operation "+strconv.Itoa(number))
+		}
+	}
+	return nil
+}
+
+func cutLine(lines []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(lines, []byte{'\n'})
+	return line, rest
+}
+
+// readAction reads an action line as this package and others write it.
+func readAction(line []byte) (op Op, err error) {
+	if !gjson.ValidBytes(line) {
+		return op, fault.New(fault.Refused, "the action line is no JSON")
+	}
+	known := false
+	gjson.ParseBytes(line).ForEach(func(action, about gjson.Result) bool {
+		for op.Action = Index; op.Action <= Delete; op.Action++ {
+			if op.Action.String() == action.Str {
+				known = true
+				break
+			}
+		}
+		op.Index, op.ID = about.Get("_index").String(), []byte(about.Get("_id").String())
+		op.Routing, op.Version = []byte(about.Get("routing").String()), -1
+		if v := about.Get("version"); v.Exists() {
+			op.Version = v.Int()
+		}
+		return false
+	})
+	if !known {
+		return op, fault.New(fault.Refused, "the action line names no action that is known: %.80q", line)
+	}
+	return op, nil
+}
+
+// end is where an item's lines end.
+func (b *Batch) end(i int) int {
+	if i+1 < len(b.items) {
+		return b.items[i+1].start
+	}
+	return len(b.body)
+}
+
+// size is the length of an item's lines.
+func (b *Batch) size(i int) int { return b.end(i) - b.items[i].start }
+
+// op reads an item back, without its source.
+func (b *Batch) op(i int) Op {
+	head, _ := cutLine(b.body[b.items[i].start:b.end(i)])
+	op, _ := readAction(head) // written by this package
+	return op
+}
+
+// failure is that of an item.
+func (b *Batch) failure(i int) Failure {
+	op := b.op(i)
+	return Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing)}
+}
+
+// Lines are the lines of one operation, as AddLines takes them: for a store of
+// what has failed. They are valid until the batch is reset.
+func (b *Batch) Lines(item int) []byte { return b.body[b.items[item].start:b.end(item)] }
+
+// gather is the body of a request with the given items, ascending. It is a part
+// of the batch's own when they lie side by side.
+func (b *Batch) gather(items []int) (body []byte) {
+	first, last := items[0], items[len(items)-1]
+	if last-first == len(items)-1 {
+		return b.body[b.items[first].start:b.end(last)]
+	}
+	for _, i := range items {
+		body = append(body, b.Lines(i)...)
+	}
+	return body
+}

@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// verdict is what a request says about the cluster's load.
+type verdict uint8
+
+const (
+	kept     verdict = iota // it was taken
+	rejected                // too much: fewer requests at once
+	broke                   // nobody knows
+)
+
+// pace says how many requests are in flight: one more for each round that was
+// taken, half as many after a rejection (additive increase, multiplicative
+// decrease), a fifth fewer when answers take much longer than they did. After a
+// rejection all wait a moment, or as long as the cluster asked for.
+type pace struct {
+	most int
+
+	mu     sync.Mutex
+	limit  float64 // between 1 and most
+	flying int
+	resume time.Time     // nobody goes before
+	cut    time.Time     // when the limit was last lowered: what was sent before does not lower it again
+	usual  time.Duration // how long answers take when all is well
+	freed  chan struct{} // closed when something changes
+}
+
+func newPace(most int) *pace {
+	return &pace{most: most, limit: float64(min(most, 2)), freed: make(chan struct{})}
+}
+
+// enter waits until one more may be in flight.
+func (p *pace) enter(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		pause := time.Until(p.resume)
+		if pause <= 0 && p.flying < int(p.limit) {
+			p.flying++
+			p.mu.Unlock()
+			return nil
+		}
+		freed := p.freed
+		p.mu.Unlock()
+		if pause <= 0 {
+			select {
+			case <-freed:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		} else if err := rest(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits for a while.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// The slowness at which fewer requests are sent, and below which nothing counts as slow.
+const (
+	slow      = 4
+	quick     = 500 * time.Millisecond
+	coolFirst = 100 * time.Millisecond
+)
+
+// leave ends a request that was sent at began. Asked is how long the cluster
+// wants to be left alone.
+func (p *pace) leave(v verdict, began time.Time, asked time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flying--
+	now := time.Now()
+	took := now.Sub(began)
+	fresh := began.After(p.cut)
+	switch {
+	case v == rejected:
+		if fresh {
+			p.lower(now, 0.5)
+		}
+		cool := coolFirst + rand.N(coolFirst)
+		if r := now.Add(max(cool, min(asked, longestWish))); r.After(p.resume) {
+			p.resume = r
+		}
+	case v == broke:
+	case p.usual > 0 && took > quick && took > slow*p.usual:
+		if fresh {
+			p.lower(now, 0.8)
+		}
+		p.usual += (took - p.usual) / 64 // what is slow for long is usual
+	default:
+		if p.usual == 0 {
+			p.usual = took
+		}
+		p.usual += (took - p.usual) / 16
+		p.limit = min(p.limit+1/p.limit, float64(p.most))
+	}
+	close(p.freed)
+	p.freed = make(chan struct{})
+}
+
+func (p *pace) lower(now time.Time, factor float64) {
+	p.limit = max(1, p.limit*factor)
+	p.cut = now
+}
+
+// state is what is shown: the limit, how many are in flight, how long answers take.
+func (p *pace) state() (limit, flying int, usual time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int(p.limit), p.flying, p.usual
+}

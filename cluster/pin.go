@@ -1,3 +1,0 @@
-package cluster
-
-import _ "golang.org/x/time/rate"
