@@ -48,8 +48,8 @@ func readFlags(text string) (flags regexpFlags, err error) {
 // regexpWords accepts what a regular expression of Lucene means; the whole term must. The
 // syntax is that of the class RegExp of Lucene 9.12: any of its characters may stand
 // where no other meaning is possible. Limit is max_determinized_states.
-func regexpWords(prefix, text string, flags regexpFlags, fold bool, limit int) (*words, error) {
-	w, err := readRegexp(prefix, text, flags, fold, limit)
+func regexpWords(text string, flags regexpFlags, fold bool, limit int) (*words, error) {
+	w, err := readRegexp(text, flags, fold, limit)
 	var complex *tooComplex
 	if errors.As(err, &complex) {
 		return nil, exception.New(exception.TooComplex, "Determinizing %s would require more than %d effort.", text, complex.limit)
@@ -57,9 +57,9 @@ func regexpWords(prefix, text string, flags regexpFlags, fold bool, limit int) (
 	return w, err
 }
 
-func readRegexp(prefix, text string, flags regexpFlags, fold bool, limit int) (*words, error) {
+func readRegexp(text string, flags regexpFlags, fold bool, limit int) (*words, error) {
 	p := &regexpParser{text: []rune(text), flags: flags, fold: fold, limit: limit, built: &nfa{}}
-	start := p.built.text(p.built.add(), prefix, false)
+	start := p.built.add()
 	last := start
 	if len(p.text) > 0 {
 		whole, err := p.union()

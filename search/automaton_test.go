@@ -247,7 +247,7 @@ func repeated(of expression, sign string, least, most int) expression {
 func TestExpressionsAcceptWhatTheyMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyExpression(t, 3)
-		w, err := regexpWords("", e.text, allFlags, false, maxEffort)
+		w, err := regexpWords(e.text, allFlags, false, maxEffort)
 		if exception.Is(err, exception.TooComplex) {
 			t.Skip("too complex")
 		}
@@ -274,7 +274,7 @@ func TestIntervalsAcceptNumbers(t *testing.T) {
 		if padded {
 			text = fmt.Sprintf("<%04d-%04d>", a, b)
 		}
-		w, err := regexpWords("", text, allFlags, false, maxEffort)
+		w, err := regexpWords(text, allFlags, false, maxEffort)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestExpressionsSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := regexpWords("", c.text, flags, false, maxEffort)
+		w, err := regexpWords(c.text, flags, false, maxEffort)
 		if err != nil {
 			if c.yes != nil {
 				t.Errorf("%q: %v", c.text, err)
@@ -356,7 +356,7 @@ func TestWalking(t *testing.T) {
 		words := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return anyText(t, 5, letters...) }), 1, 40).Draw(t, "words")
 		f := dictionary(t, words)
 		e := anyExpression(t, 2)
-		w, err := regexpWords("", e.text, allFlags, false, maxEffort)
+		w, err := regexpWords(e.text, allFlags, false, maxEffort)
 		if err != nil {
 			t.Skip("too complex")
 		}
@@ -415,7 +415,7 @@ func FuzzRegexp(f *testing.F) {
 		if len(text) > defaultRegexp {
 			return
 		}
-		w, err := regexpWords("", text, regexpFlags(flags)&allFlags, fold, 1000)
+		w, err := regexpWords(text, regexpFlags(flags)&allFlags, fold, 1000)
 		var e *exception.Error
 		if err != nil {
 			if !errors.As(err, &e) {

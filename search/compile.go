@@ -118,8 +118,13 @@ func (c *compiler) node(q Query, boost float32) (plan, error) {
 
 // unsupported refuses what the server knows and we do not.
 func (c *compiler) unsupported(what string) error {
-	return exception.New(exception.IllegalArgument, "%s is not supported by this version of reshelve", what)
+	return &unsupported{exception.New(exception.IllegalArgument, "%s is not supported by this version of reshelve", what)}
 }
+
+// unsupported is an error of what no query may overlook.
+type unsupported struct{ error }
+
+func (u *unsupported) Unwrap() error { return u.error }
 
 // refuse is a query_shard_exception.
 func (c *compiler) refuse(format string, args ...any) *exception.Error {

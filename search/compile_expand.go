@@ -47,12 +47,14 @@ func (c *compiler) hasForm(f *fields.Field, queries string) error {
 	case "text", "match_only_text", "keyword", "wildcard", "flat_object", "_routing", "_ignored", "_nested_path":
 		return nil
 	}
-	const reason = "Can only use %s queries on keyword and text fields - not on [%s] which is of type [%s]"
 	if queries == "fuzzy" {
-		return exception.New(exception.IllegalArgument, reason, queries, f.Path(), f.Type())
+		return exception.New(exception.IllegalArgument, noForm, queries, f.Path(), f.Type())
 	}
-	return c.refuse(reason, queries, f.Path(), f.Type())
+	return c.refuse(noForm, queries, f.Path(), f.Type())
 }
+
+// noForm refuses a kind of query on a field of a type.
+const noForm = "Can only use %s queries on keyword and text fields - not on [%s] which is of type [%s]"
 
 // foldedTerm is a term whatever the case of its letters.
 func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (plan, error) {
@@ -189,7 +191,7 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 	if err != nil {
 		return nil, err
 	}
-	prefix, value := "", q.Value
+	value := q.Value
 	if mapped {
 		if constant, ok := c.constant(f); ok && f.Type() != "_index" {
 			return constant.meets(value, flags, q.FoldCase, boost)
@@ -200,13 +202,13 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 		if value, err = c.normal(f, value); err != nil {
 			return nil, err
 		}
-		prefix = f.Prefix()
+		value = f.Prefix() + value // which the server makes part of the expression
 	}
 	limit, err := effort(q.MaxStates)
 	if err != nil {
 		return nil, err
 	}
-	accept, err := regexpWords(prefix, value, flags, q.FoldCase, limit)
+	accept, err := regexpWords(value, flags, q.FoldCase, limit)
 	if err != nil || !mapped || value == "" && q.FoldCase { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
@@ -226,7 +228,7 @@ func effort(asked int) (int, error) {
 
 // meets is all or nothing, by a regular expression.
 func (values constant) meets(text string, flags regexpFlags, fold bool, boost float32) (plan, error) {
-	accept, err := regexpWords("", text, flags, fold, maxEffort)
+	accept, err := regexpWords(text, flags, fold, maxEffort)
 	if err != nil {
 		return nil, err
 	}
@@ -372,6 +374,17 @@ func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewrit
 		return parts[0], nil
 	}
 	return &boolPlan{should: parts, minShould: 1, expanded: true}, nil
+}
+
+// fuzzyWord is fuzzyTerm for a word of a text.
+func (c *compiler) fuzzyWord(f *fields.Field, v string, how Fuzziness, rewrite string, boost float32) (plan, error) {
+	switch f.Type() {
+	case "flat_object": // looked for where it has no terms
+		return nonePlan{}, nil
+	case "wildcard":
+		return nil, exception.New(exception.IllegalArgument, noForm, "fuzzy", f.Path(), f.Type())
+	}
+	return c.fuzzyTerm(f, v, how, rewrite, boost)
 }
 
 // fuzzyTerm finds terms that are like a text.

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"errors"
+
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
@@ -87,7 +89,7 @@ func (c *compiler) worded(f *fields.Field, text string, w wording) (plan, error)
 	}
 	tokens := analyzer.Analyze(nil, []byte(text))
 	b.end = len(text)
-	if f.Kind() != fields.Text && w.analyzer == "" && len(tokens) <= 1 && w.form != phrasePrefix {
+	if f.Kind() != fields.Text && f.Type() != "binary" && w.analyzer == "" && len(tokens) <= 1 && w.form != phrasePrefix {
 		if w.form == wordsPrefix && f.Kind() == fields.Keyword && f.Type() == "keyword" {
 			return b.prefix([]byte(text))
 		}
@@ -98,6 +100,9 @@ func (c *compiler) worded(f *fields.Field, text string, w wording) (plan, error)
 
 // analyzerOf takes a text apart for a field.
 func (c *compiler) analyzerOf(f *fields.Field, w wording) (analysis.Analyzer, error) {
+	if f.Type() == "binary" && w.analyzer == "" {
+		w.analyzer = "standard"
+	}
 	if w.analyzer == "" {
 		return f.SearchAnalyzer(w.form == phrase || w.form == phrasePrefix), nil
 	}
@@ -165,9 +170,10 @@ func (b *builder) forgive(p plan, err error) (plan, error) {
 }
 
 // forgivable are the errors that lenient queries overlook: those about a value, not the
-// limits.
+// limits, nor what is not supported.
 func forgivable(err error) bool {
-	return !exception.Is(err, exception.TooManyClauses)
+	var own *unsupported
+	return !exception.Is(err, exception.TooManyClauses) && !errors.As(err, &own)
 }
 
 // value is a text that is not taken apart.
@@ -175,11 +181,8 @@ func (b *builder) value(v string) (plan, error) {
 	if b.across != nil {
 		return b.blendedTerms([]string{v})
 	}
-	if b.fuzzy.Set && b.field.Type() == "wildcard" {
-		return b.forgive(nil, exception.New(exception.IllegalArgument, "Can only use fuzzy queries on keyword and text fields - not on [%s] which is of type [wildcard]", b.field.Path()))
-	}
 	if b.fuzzy.Set {
-		return b.forgive(b.c.fuzzyTerm(b.field, v, b.fuzzy, b.rewrite, b.boost))
+		return b.forgive(b.c.fuzzyWord(b.field, v, b.fuzzy, b.rewrite, b.boost))
 	}
 	return b.forgive(b.c.termOf(b.field, text(v), b.boost))
 }

@@ -108,9 +108,10 @@ func (c *compiler) terms(q *Terms, boost float32) (plan, error) {
 	if f.Name() == "_id" {
 		return c.ids(texts(q.Values), boost)
 	}
+	read := listed(f, q.Values)
 	matches := make([]fields.Match, len(q.Values))
 	for i, v := range q.Values {
-		m, err := f.Exact(listed(f, v), c.now)
+		m, err := f.Exact(read(v), c.now)
 		switch {
 		case err != nil:
 			return nil, err
@@ -125,15 +126,23 @@ func (c *compiler) terms(q *Terms, boost float32) (plan, error) {
 	return anyMatch(f, matches, boost), nil
 }
 
-// listed is a value of several as the server reads it: a number below zero for a field of
-// numbers without a sign by its bits.
-func listed(f *fields.Field, v fields.Value) fields.Value {
-	if f.Type() == "unsigned_long" && v.Kind == token.Integer && strings.HasPrefix(v.Text, "-") {
-		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
-			v.Text = strconv.FormatUint(uint64(n), 10)
+// listed is how the server reads one of several values: where all are whole numbers of 64
+// bits, those below zero stand for a number without a sign with the same bits.
+func listed(f *fields.Field, all []fields.Value) func(fields.Value) fields.Value {
+	plainly := func(v fields.Value) fields.Value { return v }
+	if f.Type() != "unsigned_long" {
+		return plainly
+	}
+	for _, v := range all {
+		if _, err := strconv.ParseInt(v.Text, 10, 64); err != nil || v.Kind != token.Integer {
+			return plainly
 		}
 	}
-	return v
+	return func(v fields.Value) fields.Value {
+		n, _ := strconv.ParseInt(v.Text, 10, 64)
+		v.Text = strconv.FormatUint(uint64(n), 10)
+		return v
+	}
 }
 
 // allSame reports whether matches mean one term.

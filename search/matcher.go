@@ -7,7 +7,7 @@ import "github.com/reshelve/reshelve/segment"
 // As on the server, what is wrong with it is told as it is, and not as the
 // cause of a query_shard_exception.
 func (c *Context) Matcher(index int, around string, q Query) (Matcher, error) {
-	r, err := c.make(compiler{views: c.work[index].views, around: around, bare: true}, c.work[index], q, false)
+	r, err := c.make(compiler{views: c.work[index].views, around: around, bare: true, filters: true}, c.work[index], q, false)
 	if err != nil {
 		return nil, err
 	}

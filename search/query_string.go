@@ -408,6 +408,9 @@ func (s *queryString) fuzzy(q *written, field string, has bool, boost float32) (
 	return s.each(field, has, boost, func(w weighed, boost float32) (plan, error) {
 		how := s.q.Fuzziness
 		how.Auto, how.Edits = false, edits
+		if w.field.Type() == "flat_object" { // looked for where it has no terms
+			return nonePlan{}, nil
+		}
 		return s.c.fuzzyTerm(w.field, s.normal(w.field, q.text), how, "", boost)
 	})
 }

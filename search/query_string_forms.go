@@ -24,6 +24,8 @@ func (s *queryString) wild(pattern, field string, has bool, boost float32) (plan
 			return s.c.exists(&Exists{Field: w.name}, boost)
 		case !s.q.AllowLeadingWildcard && (pattern[0] == '*' || pattern[0] == '?'):
 			return nil, parseFailure("'*' or '?' not allowed as first character in WildcardQuery")
+		case w.field.Type() == "flat_object": // looked for where it has no terms
+			return nonePlan{}, nil
 		case w.field.Kind() != fields.Text && s.q.Analyzer == "":
 			return s.c.wildcardOf(w.field, pattern, false, s.q.Rewrite, boost)
 		}
@@ -106,6 +108,12 @@ func (s *queryString) regexp(v, field string, has bool, boost float32) (plan, er
 			"This maximum can be set by changing the [index.max_regex_length] index level setting.", n, limit)
 	}
 	return s.each(field, has, boost, func(w weighed, boost float32) (plan, error) {
+		switch w.field.Type() {
+		case "flat_object": // looked for where it has no terms
+			return nonePlan{}, nil
+		case "wildcard": // the server looks for short parts of values
+			return nil, s.c.unsupported("a regular expression of [query_string] on a field of type [wildcard]")
+		}
 		v := s.normal(w.field, v)
 		if w.field.Kind() == fields.Keyword {
 			normal, err := s.c.normal(w.field, v)
@@ -118,7 +126,7 @@ func (s *queryString) regexp(v, field string, has bool, boost float32) (plan, er
 		if err != nil {
 			return nil, err
 		}
-		accept, err := regexpWords(w.field.Prefix(), v, allFlags, false, limit)
+		accept, err := regexpWords(v, allFlags, false, limit)
 		if err != nil {
 			return nil, err
 		}

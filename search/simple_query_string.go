@@ -396,7 +396,7 @@ func (s *simpleQuery) fuzzy(word string, edits int) (plan, error) {
 	how := s.q.Fuzziness
 	how.Auto, how.Edits = false, edits
 	return s.each(func(w weighed, boost float32) (plan, error) {
-		return s.c.fuzzyTerm(w.field, s.normal(w.field, word), how, "", boost)
+		return s.c.fuzzyWord(w.field, s.normal(w.field, word), how, "", boost)
 	})
 }
 

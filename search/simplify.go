@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 )
@@ -125,8 +126,8 @@ func (b *boolPlan) inline() {
 func (b *boolPlan) required() {
 	for _, f := range slices.Clone(b.filter) {
 		bare, _ := unboosted(f)
-		key := describe(bare)
-		same := func(p plan) bool { return describe(p) == key }
+		key := sameAs(bare)
+		same := func(p plan) bool { return sameAs(p) == key }
 		n := len(b.should)
 		if b.should = slices.DeleteFunc(b.should, same); len(b.should) == n {
 			continue
@@ -164,9 +165,8 @@ func joined(plans []plan) []plan {
 	at, times := map[string][]int{}, map[int]float64{}
 	for _, p := range plans {
 		bare, boost := unboosted(p)
-		key := describe(bare)
-		// plans may read alike and find different things
-		same := slices.IndexFunc(at[key], func(i int) bool { return reflect.DeepEqual(bares[i], bare) })
+		key := sameAs(bare)
+		same := slices.IndexFunc(at[key], func(i int) bool { return same(bares[i], bare) })
 		if same < 0 {
 			same = len(at[key])
 			at[key], out, bares = append(at[key], len(out)), append(out, p), append(bares, bare)
@@ -182,6 +182,27 @@ func joined(plans []plan) []plan {
 		}
 	}
 	return out
+}
+
+// sameAs is a text that plans which find the same share. A term is the same however rare it
+// counts as being; the first one says that.
+func sameAs(bare plan) string {
+	if t, ok := bare.(*termPlan); ok {
+		c := *t
+		c.blend = nil
+		return describe(&c)
+	}
+	return describe(bare)
+}
+
+// same reports whether two plans, which read alike, find the same: they need not.
+func same(a, b plan) bool {
+	t, is := a.(*termPlan)
+	u, also := b.(*termPlan)
+	if is && also {
+		return t.field == u.field && bytes.Equal(t.term, u.term)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // unboosted parts a leaf from its boost. What is no leaf has the boost 1.
