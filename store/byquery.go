@@ -91,7 +91,7 @@ func (s *Store) Change(ctx context.Context, q ByQuery, told func(Progress)) (Pro
 		}
 		r.After = f.Hits[len(f.Hits)-1].Sort
 		told(p)
-		if len(p.Failures) > 0 || p.Conflicts > 0 && !q.Proceed || q.Most > 0 && p.Done() >= q.Most || ctx.Err() != nil {
+		if len(p.Failures) > 0 || q.Most > 0 && p.Done() >= q.Most || ctx.Err() != nil {
 			break
 		}
 	}

@@ -178,3 +178,28 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 	r.point()
 }
+
+// TestAPointThatEndsIsUsedToItsEnd by the searches that are at work in it.
+func TestAPointThatEndsIsUsedToItsEnd(t *testing.T) {
+	r := newReading(t)
+	id := r.point()
+	var at []*store.Found
+	for range 2 {
+		f, err := r.Find(t.Context(), store.Where{Point: id}, search.NewRequest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, f)
+	}
+	if ended, err := r.ClosePoints([]string{id}, false); err != nil || len(ended) != 1 {
+		t.Fatal(ended, err)
+	}
+	for _, f := range at {
+		if _, err := f.Document(t.Context(), &f.Hits[0], false); err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
