@@ -177,6 +177,56 @@ func (f *Field) next(n int64, direction int) int64 {
 	return n + int64(direction)
 }
 
+// Told gives a range of a document the ends that were told, instead of those next to them
+// that it includes. An end that is the last of its type stays: it may have been told as
+// null.
+func (f *Field) Told(v *mapping.Value) mapping.Value {
+	told := *v
+	if v.Kind == mapping.AddressRange {
+		var low, high [16]byte
+		copy(low[:], v.Bytes[:16])
+		copy(high[:], v.Bytes[16:])
+		if v.LowOpen && !step(&low, -1) {
+			step(&low, 1)
+		}
+		if v.HighOpen && !step(&high, 1) {
+			step(&high, -1)
+		}
+		told.Bytes = append(low[:], high[:]...)
+		return told
+	}
+	low, high := v.Low, v.High
+	if v.Kind == mapping.RealRange {
+		low, high = realNumber(v.Float), realNumber(v.FloatHigh)
+	}
+	least, greatest := f.widest()
+	if v.LowOpen && low != least {
+		low = f.next(low, -1)
+	}
+	if v.HighOpen && high != greatest {
+		high = f.next(high, 1)
+	}
+	if v.Kind == mapping.RealRange {
+		told.Float, told.FloatHigh = realOf(low), realOf(high)
+	} else {
+		told.Low, told.High = low, high
+	}
+	return told
+}
+
+// Widest reports whether the ends of a range are the last of the type, as they are where
+// none is told.
+func (f *Field) Widest(v *mapping.Value) (low, high bool) {
+	if v.Kind == mapping.AddressRange {
+		return bytes.Equal(v.Bytes[:16], make([]byte, 16)), bytes.Equal(v.Bytes[16:], bytes.Repeat([]byte{0xff}, 16))
+	}
+	least, greatest := f.widest()
+	if v.Kind == mapping.RealRange {
+		return realNumber(v.Float) == least, realNumber(v.FloatHigh) == greatest
+	}
+	return v.Low == least, v.High == greatest
+}
+
 // numberEnd reads a number, without its fraction if the type has none.
 func (f *Field) numberEnd(v Value, _ bool) (int64, error) {
 	value, cut, err := mapping.AskedNumber(strings.TrimSuffix(f.row.name, "_range"), v.Kind, v.Text)

@@ -161,7 +161,7 @@ func (f *Field) AppendNumber(dst []byte, n int64, format string, zone *time.Loca
 func (f *Field) AppendTerm(dst, term []byte) []byte {
 	switch f.row.kind {
 	case Address:
-		return token.AppendString(dst, addressText(term))
+		return AppendAddress(dst, term)
 	case Truth:
 		return strconv.AppendBool(dst, len(term) == 1 && term[0] == 'T')
 	case Opaque:
@@ -170,6 +170,9 @@ func (f *Field) AppendTerm(dst, term []byte) []byte {
 	}
 	return token.AppendString(dst, term)
 }
+
+// AppendAddress appends the JSON of an address of 16 bytes.
+func AppendAddress(dst, address []byte) []byte { return token.AppendString(dst, addressText(address)) }
 
 // addressText is an address in the form of RFC 5952, IPv4 where it is one.
 func addressText(term []byte) string {

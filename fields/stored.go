@@ -186,7 +186,7 @@ func (f *storedField) append(dst []byte, v *mapping.Value) []byte {
 	case mapping.Instant:
 		return f.printer.Append(dst, v.Low)
 	case mapping.Address:
-		return token.AppendString(dst, addressText(v.Bytes))
+		return AppendAddress(dst, v.Bytes)
 	case mapping.Binary:
 		return append(base64.StdEncoding.AppendEncode(append(dst, '"'), v.Bytes), '"')
 	case mapping.Point:
@@ -215,17 +215,17 @@ func (f *storedField) appendReal(dst []byte, v *mapping.Value) []byte {
 	return java.AppendReal(dst, float64(round(v.Float*f.def.Scaling()))/f.def.Scaling(), 64)
 }
 
-// appendInterval appends a range as the server prints it: "[1 : 2)", the ends as they were
-// told, or the last of the type.
+// appendInterval appends a range as the server prints it: "[1 : 2)".
 func (f *storedField) appendInterval(dst []byte, v *mapping.Value) []byte {
-	low, high := "", ""
+	told := f.Told(v)
+	var low, high string
 	switch v.Kind {
 	case mapping.AddressRange:
-		low, high = addressEndTexts(v)
+		low, high = addressText(told.Bytes[:16]), addressText(told.Bytes[16:])
 	case mapping.RealRange:
-		low, high = f.endTexts(v, realNumber(v.Float), realNumber(v.FloatHigh))
+		low, high = f.endText(realNumber(told.Float)), f.endText(realNumber(told.FloatHigh))
 	default:
-		low, high = f.endTexts(v, v.Low, v.High)
+		low, high = f.endText(told.Low), f.endText(told.High)
 	}
 	opening, closing := byte('['), byte(']')
 	if v.LowOpen {
@@ -236,28 +236,4 @@ func (f *storedField) appendInterval(dst []byte, v *mapping.Value) []byte {
 	}
 	dst = append(append(append(dst, '"', opening), low...), " : "...)
 	return append(append(dst, high...), closing, '"')
-}
-
-func (f *storedField) endTexts(v *mapping.Value, low, high int64) (string, string) {
-	least, greatest := f.widest()
-	if v.LowOpen && low != least {
-		low = f.next(low, -1)
-	}
-	if v.HighOpen && high != greatest {
-		high = f.next(high, 1)
-	}
-	return f.endText(low), f.endText(high)
-}
-
-func addressEndTexts(v *mapping.Value) (string, string) {
-	var low, high [16]byte
-	copy(low[:], v.Bytes[:16])
-	copy(high[:], v.Bytes[16:])
-	if v.LowOpen && !step(&low, -1) { // of what is told as null
-		step(&low, 1)
-	}
-	if v.HighOpen && !step(&high, 1) {
-		step(&high, -1)
-	}
-	return addressText(low[:]), addressText(high[:])
 }

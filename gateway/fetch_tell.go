@@ -73,6 +73,9 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	if t.bare && t.fetch.SourceSet && t.shown {
 		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
 	}
+	if t.bare && len(t.fetch.Fields) > 0 {
+		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled when using the [fields] option")
+	}
 	a := &about{kept: t.found.Kept(h)}
 	t.stored(h)
 	var err error

@@ -23,7 +23,11 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 	out = appendShards(append(out, `,"timed_out":false,`...), x.found.Shards)
 	out = append(out, `,"hits":`...)
 	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
-	if out, err = c.appendHits(out, x, &x.Fetch, "", &x.found.Result, hits); err != nil || x.aggs == nil {
+	shown := x.found.Result
+	if x.From > 0 && x.Size == 0 { // as the server
+		shown.MaxScore = nil
+	}
+	if out, err = c.appendHits(out, x, &x.Fetch, "", &shown, hits); err != nil || x.aggs == nil {
 		return out, err
 	}
 	return x.aggs.AppendJSON(append(out, `,"aggregations":`...), x.typed, c.topHits(x))

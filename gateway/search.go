@@ -123,7 +123,11 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 // run searches. What the server finds out only when it asks the shards is a PhaseError,
 // when there are shards to be asked.
 func (c *call) run(x *searching, where control.Where) (err error) {
-	if refused := x.Check(); refused != nil {
+	refused := x.Check()
+	if refused == nil && x.Slice != nil && x.PIT == nil && !c.isSet("scroll") {
+		refused = exception.New(exception.Search, "`slice` cannot be used outside of a scroll context or PIT context")
+	}
+	if refused != nil {
 		return c.phase(where.Expression, refused)
 	}
 	r, err := x.request()

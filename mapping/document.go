@@ -62,6 +62,7 @@ type walk struct {
 	fresh     int              // how many fields the additions are, at least
 	immense   *exception.Error // a text that is too long to be a term
 
+	copied  string  // path of the field whose value is being copied
 	preview *string // what a reader says of a value that it refuses; nil: all of it
 	scratch []byte  // for readers of values
 	address address
@@ -171,10 +172,12 @@ func (w *walk) value(f *Field, kind json.Kind) error {
 		return err
 	}
 	for _, path := range f.copyTo {
+		w.copied = f.path
 		if err := w.copy(path, t); err != nil {
 			return err
 		}
 	}
+	w.copied = ""
 	return nil
 }
 
@@ -298,6 +301,7 @@ func (w *walk) emit(f *Field, v Value) {
 		w.stamps++
 	}
 	if w.sink != nil {
+		v.Arrays, v.Copied = w.arrays, w.copied
 		w.sink.Value(f, v)
 	}
 }

@@ -62,12 +62,15 @@ func readDate(w *walk, f *Field, t token) error {
 }
 
 // readBinary reads bytes in base 64. Where they are neither stored nor kept as
-// doc values they are not even looked at.
+// doc values they are not even looked at: the value is the text.
 func readBinary(w *walk, f *Field, t token) error {
 	switch unseen := !f.flag("store") && !f.DocValues(); {
 	case unseen && !t.kind.IsScalar():
 		return exception.New(exception.IllegalArgument, "Malformed content, found extra data after parsing: END_OBJECT")
-	case unseen, t.kind == json.Null:
+	case t.kind == json.Null:
+		return nil
+	case unseen:
+		w.emit(f, Value{Kind: Text, Bytes: t.text})
 		return nil
 	}
 	v, rest, err := binaryValue(w.scratch[:0], t, w.here())

@@ -27,7 +27,10 @@ type Value struct {
 	// LowOpen and HighOpen: the end of a range was told as excluded (gt, lt); the value
 	// holds the next one, which is included.
 	LowOpen, HighOpen bool
-	Bytes            []byte // valid during the call that hands it out
+	Bytes             []byte // valid during the call that hands it out
+	Net               []byte // of an ip_range that was told as a net: its text; likewise
+	Arrays            int    // how many arrays the value stands in
+	Copied            string // path of the field that it was copied from (copy_to); "": none
 }
 
 // Sink receives the values of a document, in the order of the source. A value of

@@ -41,7 +41,9 @@ func (r *rangeReader) value(f *rangeField, t token, p place) (Value, *exception.
 		if err := parsePrefix(t.text, &r.ends[0], &r.ends[1]); err != nil {
 			return Value{}, err
 		}
-		return r.addresses()
+		v, err := r.addresses()
+		v.Net = t.text
+		return v, err
 	}
 	if t.kind != json.Object {
 		return Value{}, exception.New(exception.MapperParsing, "error parsing field [%s], expected an object but got %s", f.path, f.name)

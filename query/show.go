@@ -106,7 +106,7 @@ func inServerOrder(members []shownMember) {
 
 // tableOf is how many buckets the server's maps of so many members have.
 func tableOf(members int) int {
-	table := 16
+	table := usualTable
 	for 4*members > 3*table {
 		table *= 2
 	}

@@ -1,8 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"encoding/base64"
 	"math"
+	"net/netip"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 
@@ -35,8 +38,16 @@ type shownValue struct {
 	longest  int64        // ignore_above
 	scaling  float64      // of scaled_float
 
-	json      []byte // of the current source, with a comma behind each
-	malformed bool   // and one was passed over: nothing is shown
+	json      []byte       // of the current source, with a comma behind each
+	at        []valuePlace // of its values
+	malformed bool         // and one was passed over: nothing is shown
+}
+
+// valuePlace is where a value stands among those of a field, the path that it comes from, and
+// how many arrays it is in.
+type valuePlace struct {
+	start, end, arrays int
+	from               string
 }
 
 func newValues(schema *fields.Schema) *values {
@@ -125,7 +136,7 @@ func (v *values) read(id string, source []byte) {
 
 func (v *values) forget() {
 	for _, s := range v.shown {
-		s.json, s.malformed = s.json[:0], false
+		s.json, s.at, s.malformed = s.json[:0], s.at[:0], false
 	}
 }
 
@@ -143,11 +154,35 @@ func (v *values) shows(name string) bool {
 func (v *values) members(dst []shownMember) []shownMember {
 	for _, s := range v.shown {
 		if !s.malformed && len(s.json) > 0 {
-			dst = append(dst, shownMember{s.name, s.json})
+			dst = append(dst, shownMember{s.name, s.ordered()})
 		}
 	}
 	return dst
 }
+
+// ordered are the values in the order of the server: the field's own and those of each field
+// that is copied into it by the order of its set of their paths, and arrays taken apart
+// level by level: [1, [2], 3] is 1, 3, 2.
+func (s *shownValue) ordered() []byte {
+	compare := func(a, b valuePlace) int {
+		if a.from != b.from {
+			return java.Bucket(a.from, usualTable) - java.Bucket(b.from, usualTable)
+		}
+		return a.arrays - b.arrays
+	}
+	if slices.IsSortedFunc(s.at, compare) {
+		return s.json
+	}
+	slices.SortStableFunc(s.at, compare)
+	out := make([]byte, 0, len(s.json))
+	for _, p := range s.at {
+		out = append(out, s.json[p.start:p.end]...)
+	}
+	return out
+}
+
+// usualTable is how many buckets the server's maps have at first.
+const usualTable = 16
 
 // Value is for mapping.Document.
 func (v *values) Value(f *mapping.Field, value mapping.Value) {
@@ -155,6 +190,7 @@ func (v *values) Value(f *mapping.Field, value mapping.Value) {
 		before := len(s.json)
 		if s.json = v.append(s, value); len(s.json) > before {
 			s.json = append(s.json, ',')
+			s.at = append(s.at, valuePlace{before, len(s.json), value.Arrays, cmp.Or(value.Copied, f.Path())})
 		}
 	}
 }
@@ -245,39 +281,51 @@ func (s *shownValue) appendPoint(lat, lon float64) []byte {
 	return append(java.AppendReal(append(dst, ','), lat, 64), `],"type":"Point"}`...)
 }
 
-// appendRange appends a range by its ends, both included. An end that is as far as the
-// type goes is none.
+// appendRange appends a range by its ends as they were told. One that is as far as the type
+// goes is none. A net is shown as one.
 func (s *shownValue) appendRange(value mapping.Value) []byte {
-	dst := append(s.json, '{')
-	end := func(name string, n int64, f float64, open bool, address []byte) {
-		if open {
-			return
-		}
-		if dst[len(dst)-1] != '{' {
-			dst = append(dst, ',')
-		}
-		dst = append(token.AppendString(dst, name), ':')
-		switch {
-		case address != nil:
-			dst = s.field.AppendTerm(dst, address)
-		case value.Kind == mapping.RealRange:
-			dst = java.AppendReal(dst, f, 64)
-		case s.dates != nil:
-			dst = s.appendInstant(dst, n)
-		default:
-			dst = strconv.AppendInt(dst, n, 10)
-		}
+	if net, err := netip.ParsePrefix(string(value.Net)); err == nil {
+		return token.AppendString(s.json, net.String())
 	}
-	switch value.Kind {
-	case mapping.AddressRange:
-		end("gte", 0, 0, false, value.Bytes[:16])
-		end("lte", 0, 0, false, value.Bytes[16:])
-	case mapping.RealRange:
-		end("gte", 0, value.Float, math.IsInf(value.Float, -1), nil)
-		end("lte", 0, value.FloatHigh, math.IsInf(value.FloatHigh, 1), nil)
-	default:
-		end("gte", value.Low, 0, value.Low == math.MinInt64, nil)
-		end("lte", value.High, 0, value.High == math.MaxInt64, nil)
+	told := s.field.Told(&value)
+	noLow, noHigh := s.field.Widest(&told)
+	dst := append(s.json, '{')
+	if !noHigh && value.HighOpen { // members in the order of the server's map
+		dst = s.appendEnd(dst, "lt", &told, true)
+	}
+	if !noHigh && !value.HighOpen {
+		dst = s.appendEnd(dst, "lte", &told, true)
+	}
+	if !noLow && value.LowOpen {
+		dst = s.appendEnd(dst, "gt", &told, false)
+	}
+	if !noLow && !value.LowOpen {
+		dst = s.appendEnd(dst, "gte", &told, false)
 	}
 	return append(dst, '}')
+}
+
+// appendEnd appends the member of one end.
+func (s *shownValue) appendEnd(dst []byte, name string, told *mapping.Value, high bool) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(token.AppendString(dst, name), ':')
+	whole, real, address := told.Low, told.Float, told.Bytes
+	if high {
+		whole, real = told.High, told.FloatHigh
+	}
+	switch {
+	case told.Kind == mapping.AddressRange && high:
+		return fields.AppendAddress(dst, address[16:])
+	case told.Kind == mapping.AddressRange:
+		return fields.AppendAddress(dst, address[:16])
+	case told.Kind == mapping.RealRange && s.kind == "float_range":
+		return java.AppendReal(dst, real, 32)
+	case told.Kind == mapping.RealRange:
+		return java.AppendReal(dst, real, 64)
+	case s.dates != nil:
+		return s.appendInstant(dst, whole)
+	}
+	return strconv.AppendInt(dst, whole, 10)
 }
