@@ -119,6 +119,7 @@ type Request struct {
 	Timeout  time.Duration // of one attempt; 0: the client's
 	Patience time.Duration // for all attempts; 0: the client's; negative: one attempt
 	Pack     bool          // gzip the body, even where Options.Compress is not set
+	Most     int64         // bytes of the answer; 0: MaxAnswer
 }
 
 // Answer is a success.
@@ -185,15 +186,19 @@ func (c *Client) exchange(ctx context.Context, r *Request, buffer *bytes.Buffer)
 		buffer = &bytes.Buffer{}
 	}
 	buffer.Reset()
-	if n := response.ContentLength; n > 0 && n <= MaxAnswer {
+	most := r.Most
+	if most == 0 {
+		most = MaxAnswer
+	}
+	if n := response.ContentLength; n > 0 && n <= most {
 		buffer.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := io.Copy(buffer, io.LimitReader(response.Body, MaxAnswer+1))
+	n, err := io.Copy(buffer, io.LimitReader(response.Body, most+1))
 	switch {
 	case err != nil:
 		return nil, c.unreachable(ctx, err, timeout)
-	case n > MaxAnswer:
-		return nil, &trouble{err: fault.At(fault.New(fault.Limit, "the answer to %s %s has more than %d bytes", r.Method, request.URL.Path, MaxAnswer), c.place)}
+	case n > most:
+		return nil, &trouble{err: fault.At(fault.New(fault.Limit, "the answer to %s %s has more than %d bytes", r.Method, request.URL.Path, most), c.place)}
 	case response.StatusCode >= 300:
 		return nil, c.refused(response, buffer.Bytes())
 	}

@@ -1,0 +1,258 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// Sizes of pages, in documents: the first, before anything is known, and the most
+// that servers give (index.max_result_window).
+const (
+	firstPage = 128
+	mostPage  = 10_000
+)
+
+// Slice reads one part of a scan. It is used by one goroutine.
+type Slice struct {
+	scan   *Scan
+	number int
+	size   int    // of the next page
+	cursor string // the sort of the last document that was handed out
+	scroll string // the server's place, without a point in time
+
+	page    bytes.Buffer // the answer that is being read
+	decoder *jsontext.Decoder
+	count   int // documents handed out of the page
+	ended   bool
+
+	doc      document.Document
+	versions document.Versions
+}
+
+// Cursor is where the slice stands: behind the document that Next returned last.
+// It is "" where the scan cannot be resumed.
+func (s *Slice) Cursor() string {
+	if s.scan.State().Point == "" {
+		return ""
+	}
+	return s.cursor
+}
+
+// Next is the next document, which is valid until the next call; io.EOF after the
+// last. Its Source is as the server stores it.
+func (s *Slice) Next(ctx context.Context) (*document.Document, error) {
+	for {
+		if s.decoder != nil {
+			switch s.decoder.PeekKind() {
+			case '{':
+				if err := s.read(); err != nil {
+					return nil, s.strange(err)
+				}
+				s.count++
+				return &s.doc, nil
+			case ']':
+				s.turn()
+			default:
+				_, err := s.decoder.ReadToken()
+				return nil, s.strange(err)
+			}
+		}
+		if s.ended {
+			return nil, io.EOF
+		}
+		if err := s.fetch(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// turn ends a page: an empty one is the last. The next has as many documents as
+// bytes are aimed at.
+func (s *Slice) turn() {
+	s.decoder = nil
+	if s.count == 0 {
+		s.ended = true
+		return
+	}
+	each := max(1, s.page.Len()/s.count)
+	s.size = max(1, min(s.scan.o.PageBytes/each, 4*s.size, mostPage))
+}
+
+// fetch gets the next page. One that is too large for us or the server is asked
+// for again by halves.
+func (s *Slice) fetch(ctx context.Context) error {
+	for {
+		err := s.ask(ctx)
+		if err == nil || !fault.Is(err, fault.Limit) || s.size == 1 || s.scroll != "" {
+			return lost(err)
+		}
+		s.size /= 2
+	}
+}
+
+func (s *Slice) ask(ctx context.Context) error {
+	r := s.request()
+	if s.size > 1 {
+		r.Most = int64(16 * s.scan.o.PageBytes)
+	}
+	c := s.scan.client
+	harmless := s.scroll == ""
+	patience := c.patience
+	if !harmless {
+		patience = -1 // a page that is lost on the way is not given again
+	}
+	err := insist(ctx, patience, func() *trouble {
+		_, t := c.exchange(ctx, &r, &s.page)
+		return t
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.begin(); err != nil {
+		return s.strange(err)
+	}
+	return nil
+}
+
+// request asks for a page: the next of a scroll, or one behind the cursor.
+func (s *Slice) request() Request {
+	r := Request{Method: http.MethodPost, Path: []string{"_search"}, Params: url.Values{"allow_partial_search_results": {"false"}}}
+	switch {
+	case s.scroll != "":
+		r.Path, r.Params = []string{"_search", "scroll"}, nil
+		r.Body, _ = json.Marshal(map[string]string{"scroll": s.scan.keep(), "scroll_id": s.scroll}) // strings
+		return r
+	case s.scan.State().Point == "":
+		r.Path = []string{s.scan.state.Index, "_search"}
+		r.Params.Set("scroll", s.scan.keep())
+	}
+	r.Body = s.question()
+	return r
+}
+
+// begin reads an answer down to its hits.
+func (s *Slice) begin() error {
+	s.count = 0
+	s.decoder = jsontext.NewDecoder(bytes.NewBuffer(s.page.Bytes()), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := s.decoder
+	for depth := 0; ; {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		switch token.Kind() {
+		case '[':
+			return nil
+		case '{':
+			depth++
+			continue
+		case '}':
+			return io.ErrUnexpectedEOF // no hits
+		}
+		switch name := token.String(); {
+		case name == "hits":
+		case depth == 1 && (name == "pit_id" || name == "_scroll_id"):
+			value, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			if id := value.String(); name == "pit_id" {
+				s.scan.renew(id)
+			} else {
+				s.scroll = id
+			}
+		case depth == 1 && name == "_shards":
+			if err := s.whole(); err != nil {
+				return err
+			}
+		default:
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// whole refuses an answer that lacks a shard.
+func (s *Slice) whole() error {
+	value, err := s.decoder.ReadValue()
+	if err != nil {
+		return err
+	}
+	var shards struct {
+		Failed int `json:"failed"`
+	}
+	if err := json.Unmarshal(value, &shards); err != nil {
+		return err
+	}
+	if shards.Failed > 0 {
+		return fault.New(fault.Unavailable, "%d shards did not answer", shards.Failed)
+	}
+	return nil
+}
+
+// read reads one hit.
+func (s *Slice) read() error {
+	d := s.decoder
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	s.versions = document.Versions{Version: -1, SeqNo: -1, PrimaryTerm: -1}
+	s.doc = document.Document{Index: s.scan.state.Index, ID: s.doc.ID[:0], Routing: s.doc.Routing[:0], Versions: &s.versions}
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if token.Kind() == '}' {
+			return nil
+		}
+		name := token.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := s.member(name, value); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Slice) member(name string, value jsontext.Value) (err error) {
+	switch name {
+	case "_id":
+		s.doc.ID, err = jsontext.AppendUnquote(s.doc.ID, value)
+	case "_routing":
+		s.doc.Routing, err = jsontext.AppendUnquote(s.doc.Routing, value)
+	case "_source":
+		end := s.decoder.InputOffset()
+		s.doc.Source = s.page.Bytes()[end-int64(len(value)) : end]
+	case "sort":
+		s.cursor = string(value)
+	case "_version":
+		err = json.Unmarshal(value, &s.versions.Version)
+	case "_seq_no":
+		err = json.Unmarshal(value, &s.versions.SeqNo)
+	case "_primary_term":
+		err = json.Unmarshal(value, &s.versions.PrimaryTerm)
+	}
+	return err
+}
+
+// strange is an answer that is none to a search.
+func (s *Slice) strange(err error) error {
+	c := s.scan.client
+	if fault.KindOf(err) != fault.Bug {
+		return fault.At(err, c.place)
+	}
+	return fault.At(fault.New(fault.Unavailable, "a page of %s is not what a store answers: %w", s.scan.state.Index, err), c.place)
+}
