@@ -124,7 +124,7 @@ func (r *Record) accept(e Event) {
 		p := r.open()
 		p.Ended, p.Outcome = e.At, short("accepted by "+e.By+": "+r.Cause)
 	}
-	if !slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Flips && p.Ended.IsZero() }) {
+	if !r.any(func(p *Phase) bool { return p.Flips && p.Ended.IsZero() }) {
 		r.FinishAsked = true
 	}
 }

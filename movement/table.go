@@ -25,32 +25,40 @@ const (
 	FinishWasAsked Fact = "it is finishing"                            //
 )
 
-// holds tells whether f is true of r.
-func (f Fact) holds(r *Record) bool {
-	open := r.open()
-	switch f {
-	case HasSettled:
-		return r.Settling
-	case HasClosed:
-		return r.Settling || slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Retires && !p.Started.IsZero() })
-	case HasFlipped:
-		return slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Flips && !p.Started.IsZero() })
-	case FlipsNothing:
-		return !slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Flips })
-	case AwaitsSwitch:
-		return r.State == Held && r.awaitsSwitch(open)
-	case CauseIsList:
-		return r.Listed && open != nil && !open.Flips
-	case VerifyComes:
-		return slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Name == VerifyPhase && p.Ended.IsZero() })
-	case CopyIsOpen:
+// facts tell of each but [Always] whether it is true of a record, of which open is the
+// phase that comes next, or nil.
+var facts = map[Fact]func(r *Record, open *Phase) bool{
+	HasSettled: func(r *Record, _ *Phase) bool { return r.Settling },
+	HasClosed: func(r *Record, _ *Phase) bool {
+		return r.Settling || r.any(func(p *Phase) bool { return p.Retires && !p.Started.IsZero() })
+	},
+	HasFlipped: func(r *Record, _ *Phase) bool {
+		return r.any(func(p *Phase) bool { return p.Flips && !p.Started.IsZero() })
+	},
+	FlipsNothing: func(r *Record, _ *Phase) bool { return !r.any(func(p *Phase) bool { return p.Flips }) },
+	AwaitsSwitch: func(r *Record, open *Phase) bool { return r.State == Held && r.awaitsSwitch(open) },
+	CauseIsList:  func(r *Record, open *Phase) bool { return r.Listed && open != nil && !open.Flips },
+	VerifyComes: func(r *Record, _ *Phase) bool {
+		return r.any(func(p *Phase) bool { return p.Name == VerifyPhase && p.Ended.IsZero() })
+	},
+	CopyIsOpen: func(_ *Record, open *Phase) bool {
 		return open != nil && !open.Check() && !open.Flips && !open.Retires
-	case FlipIsOpen:
-		return open != nil && open.Flips && !open.Started.IsZero()
-	case FinishWasAsked:
-		return r.FinishAsked || r.Settling
+	},
+	FlipIsOpen:     func(_ *Record, open *Phase) bool { return open != nil && open.Flips && !open.Started.IsZero() },
+	FinishWasAsked: func(r *Record, _ *Phase) bool { return r.FinishAsked || r.Settling },
+}
+
+// holds tells whether f is true of r.
+func (f Fact) holds(r *Record) bool { return f == Always || facts[f](r, r.open()) }
+
+// any tells whether one of the phases is so.
+func (r *Record) any(is func(*Phase) bool) bool {
+	for i := range r.Phases {
+		if is(&r.Phases[i]) {
+			return true
+		}
 	}
-	return true
+	return false
 }
 
 // awaitsSwitch tells whether open is the switch that the operator wants to be asked for.

@@ -21,6 +21,9 @@ type Item struct {
 	// Cursor is the first position that is not acknowledged.
 	Cursor             int64    `json:"cursor"`
 	SuccessorWorkItems []string `json:"successorWorkItems,omitempty"`
+	// SuccessorLeaseExponent is that of the successor's first lease, so that whoever creates
+	// it creates the same.
+	SuccessorLeaseExponent int `json:"successorLeaseExponent,omitempty"`
 	Counts
 }
 
@@ -46,45 +49,108 @@ func (c *Counts) Add(o Counts) {
 	c.Retries += o.Retries
 }
 
+// fewer tells whether one of the counts is less than before.
+func (c *Counts) fewer(before *Counts) bool {
+	return c.Read < before.Read || c.Acknowledged < before.Acknowledged || c.Conflicts < before.Conflicts ||
+		c.Failed < before.Failed || c.Dropped < before.Dropped || c.Bytes < before.Bytes || c.Retries < before.Retries
+}
+
+// Balanced tells whether every document that was read is accounted for, once.
+func (c *Counts) Balanced() bool { return c.Read == c.Acknowledged+c.Conflicts+c.Failed+c.Dropped }
+
 // Name is the item's: index__shard__start.
 func (i *Item) Name() string { return fmt.Sprintf("%s__%d__%d", i.Index, i.Shard, i.Start) }
 
-// Advance stores how far worker has come, and what became of the documents up to there.
+// Check is fault.Bug for an item that nobody can have stored.
+func (i *Item) Check() error {
+	switch {
+	case i.Index == "" || i.Shard < 0 || i.Start < 0:
+		return fault.New(fault.Bug, "%s is no item", i.Name())
+	case i.Cursor < i.Start || i.End != ToEnd && (i.End < i.Start || i.Cursor > i.End):
+		return fault.New(fault.Bug, "the cursor of %s is %d, outside of %d to %d", i.Name(), i.Cursor, i.Start, i.End)
+	}
+	return nil
+}
+
+// Advance stores how far worker has come, and what became of the documents of the item up
+// to there: counts are those of all holders together.
 func (i Item) Advance(worker string, now time.Time, cursor int64, counts Counts) (Item, error) {
-	if i.Named() {
-		return i, fault.New(fault.Bug, "%s goes on in its successor %q", i.Name(), i.SuccessorWorkItems)
-	}
-	if cursor < i.Cursor || cursor > i.End && i.End != ToEnd {
-		return i, fault.New(fault.Bug, "the cursor of %s would go from %d to %d", i.Name(), i.Cursor, cursor)
-	}
 	l, err := i.Beat(worker, now, cursor > i.Cursor)
-	if err != nil {
+	switch {
+	case err != nil:
 		return i, err
+	case i.Named():
+		return i, fault.New(fault.Bug, "%s goes on in its successor %q", i.Name(), i.SuccessorWorkItems)
+	case cursor < i.Cursor || cursor > i.End && i.End != ToEnd:
+		return i, fault.New(fault.Bug, "the cursor of %s would go from %d to %d", i.Name(), i.Cursor, cursor)
+	case counts.fewer(&i.Counts):
+		return i, fault.New(fault.Bug, "the counts of %s would go back", i.Name())
 	}
 	i.Lease, i.Cursor, i.Counts = l, cursor, counts
 	return i, nil
 }
 
-// Successor is the item that goes on at i's cursor, named in i: the second of the four
-// steps, and the third's record. Setup is how long it took from the claim to the first
-// document: longer than a tenth of the lease, and the next lease is longer; shorter than a
-// fortieth, and it is shorter. When i names a successor already, that one is given again.
-// An item that has not come further has no successor: fault.Refused; release it.
+// Progressed tells whether the holder may have come further since its claim: if not, there
+// is nothing that a successor could spare others.
+func (i *Item) Progressed() bool { return i.Cursor > i.Start && i.Attempts <= 1 }
+
+// Successor is the item that goes on at i's cursor, named in i. The four steps are:
+//
+//  1. the successor's name is computed: it is [Item.Name] at the cursor;
+//  2. store named: nobody works on i any more;
+//  3. create successor under its name, if it is not there;
+//  4. complete i.
+//
+// Who claims an item that is [Item.Named] gets the same successor again, and does 3 and 4.
+// Setup is how long it took from the claim to the first document: longer than a tenth of
+// the lease, and the successor's lease is longer; shorter than a fortieth, and it is shorter.
+// It is fault.Refused where there is nothing to hand over: when the holder has not come
+// further (release it, with the cause: the next lease is longer), and when it has come to
+// the end (complete it).
 func (i Item) Successor(p Policy, worker string, now time.Time, setup time.Duration) (named, successor Item, err error) {
 	if err := i.Held(worker, now); err != nil {
 		return i, Item{}, err
 	}
-	if i.Cursor == i.Start {
-		return i, Item{}, fault.New(fault.Refused, "%s has not come further", i.Name())
-	}
 	successor = Item{Index: i.Index, Shard: i.Shard, Start: i.Cursor, End: i.End, Cursor: i.Cursor}
-	successor.CreatorID = worker
-	if !slices.Contains(i.SuccessorWorkItems, successor.Name()) && len(i.SuccessorWorkItems) > 0 {
+	successor.CreatorID = i.LeaseHolderID
+	switch {
+	case i.Named() && !slices.Equal(i.SuccessorWorkItems, []string{successor.Name()}):
 		return i, Item{}, fault.New(fault.Bug, "%s names the successor %q already", i.Name(), i.SuccessorWorkItems)
+	case i.Named():
+	case i.Cursor == i.End:
+		return i, Item{}, fault.New(fault.Refused, "%s has come to its end", i.Name())
+	case !i.Progressed():
+		return i, Item{}, fault.New(fault.Refused, "%s has not come further", i.Name())
+	default:
+		i.SuccessorWorkItems = []string{successor.Name()}
+		i.SuccessorLeaseExponent = nextExponent(p, i.NextAcquisitionLeaseExponent-1, setup)
+		i.Attempts = 1
 	}
-	successor.NextAcquisitionLeaseExponent = nextExponent(p, max(i.NextAcquisitionLeaseExponent-1, 0), setup)
-	i.SuccessorWorkItems = []string{successor.Name()}
+	successor.NextAcquisitionLeaseExponent = i.SuccessorLeaseExponent
 	return i, successor, nil
+}
+
+// Unfinished is fault.Bug while something of the item is left to do, and it names nobody who
+// does it: such an item must not be completed. Where the end of a shard was not known before
+// it was read, whoever read it stores it as End.
+func (i *Item) Unfinished() error {
+	if !i.Named() && i.Cursor != i.End {
+		return fault.New(fault.Bug, "%s is at %d of %d, and names no successor", i.Name(), i.Cursor, i.End)
+	}
+	return nil
+}
+
+// Complete says that worker has done it; see [Item.Unfinished].
+func (i Item) Complete(worker string, now time.Time) (Item, error) {
+	l, err := i.Lease.Complete(worker, now)
+	if err == nil {
+		err = i.Unfinished()
+	}
+	if err != nil {
+		return i, err
+	}
+	i.Lease = l
+	return i, nil
 }
 
 // nextExponent is that of a successor of a lease with exponent used.

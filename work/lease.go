@@ -19,6 +19,7 @@ const (
 // Lease is the part of a record that says who works on it. The names of its fields in JSON
 // are those of the coordination records of Reindex-from-Snapshot.
 type Lease struct {
+	SchemaVersion Schema    `json:"schemaVersion"`
 	CreatorID     string    `json:"creatorId"`
 	LeaseHolderID string    `json:"leaseHolderId,omitempty"`
 	Expiration    time.Time `json:"expiration,omitzero"`
@@ -50,9 +51,31 @@ const missed = 3
 // maxExponent keeps leases below a month with the usual initial one.
 const maxExponent = 12
 
-// Duration is how long a lease of an exponent lasts.
+// longest is the longest lease.
+const longest = 30 * 24 * time.Hour
+
+// Check is fault.Usage for a policy under which nobody would get anywhere.
+func (p Policy) Check() error {
+	switch {
+	case p.InitialLease <= 0 || p.InitialLease > longest:
+		return fault.New(fault.Usage, "the initial lease is %s; it lasts at most %s", p.InitialLease, longest)
+	case p.Heartbeat <= 0 || missed*p.Heartbeat > p.InitialLease:
+		return fault.New(fault.Usage, "a heartbeat of %s does not fit three times into the initial lease of %s", p.Heartbeat, p.InitialLease)
+	case p.MaxAttempts < 1:
+		return fault.New(fault.Usage, "%d attempts are none", p.MaxAttempts)
+	case p.ClockTolerance <= 0:
+		return fault.New(fault.Usage, "no two clocks are within %s", p.ClockTolerance)
+	}
+	return nil
+}
+
+// Duration is how long a lease of an exponent lasts: InitialLease·2^exponent, and at most 30 days.
 func (p Policy) Duration(exponent int) time.Duration {
-	return p.InitialLease << min(max(exponent, 0), maxExponent)
+	exponent = min(max(exponent, 0), maxExponent)
+	if p.InitialLease > longest>>exponent {
+		return longest
+	}
+	return p.InitialLease << exponent
 }
 
 // Checkpoint is when, after its claim, the holder of a lease begins to hand over what is
@@ -61,28 +84,44 @@ func Checkpoint(lease time.Duration) time.Duration {
 	return max(lease*3/4, lease-(4*time.Minute+30*time.Second))
 }
 
+// Deadline is until when others leave the lease to its holder if nothing more is heard of
+// it: a request that the holder sends must have ended, or have been given up, by then.
+func (l *Lease) Deadline(p Policy) time.Time {
+	if silent := l.HeartbeatAt.Add(missed * p.Heartbeat); p.Heartbeat > 0 && silent.Before(l.Expiration) {
+		return silent
+	}
+	return l.Expiration
+}
+
 // Leased tells whether someone holds the lease at now: it has not expired, and the holder
 // has been heard of.
 func (l *Lease) Leased(p Policy, now time.Time) bool {
 	if l.LeaseHolderID == "" || l.State != Waiting || !now.Before(l.Expiration) {
 		return false
 	}
-	return p.Heartbeat <= 0 || now.Sub(l.HeartbeatAt) <= missed*p.Heartbeat
+	return !now.After(l.Deadline(p))
 }
 
-// Claim gives the piece to worker. It is fault.Conflict when someone holds it, or it is
-// done or failed. A piece that was claimed too often without progress fails instead: the
-// second value is false, and the state Failed with its cause.
+// Claim gives the piece to worker, whose name no other process, slot or start of a process
+// has. It is fault.Conflict when someone holds it, or it is done or failed; to who holds it
+// already nothing changes, so that a claim of which the answer was lost can be made again.
+// A piece that was claimed too often without progress fails instead: the second value is
+// false, and the state Failed with its cause; store it all the same.
 func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error) {
+	now = now.UTC()
 	switch {
+	case worker == "":
+		return l, false, fault.New(fault.Bug, "a worker without a name claims")
 	case l.State != Waiting:
 		return l, false, fault.New(fault.Conflict, "it is %s", l.State)
-	case l.Leased(p, now) && l.LeaseHolderID != worker:
+	case l.Leased(p, now) && l.LeaseHolderID == worker:
+		return l, true, nil
+	case l.Leased(p, now):
 		return l, false, fault.New(fault.Conflict, "%s holds its lease until %s", l.LeaseHolderID, l.Expiration.Format(time.RFC3339))
 	case l.Attempts >= p.MaxAttempts:
 		l.State, l.LeaseHolderID, l.CompletedAt = Failed, "", now
 		if l.Cause == "" {
-			l.Cause = "its workers ended without saying why"
+			l.Cause = "its attempts ended without saying why"
 		}
 		return l, false, nil
 	}
@@ -96,6 +135,8 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 // Held is nil while worker holds the lease: else fault.LostLease, and worker must stop.
 func (l *Lease) Held(worker string, now time.Time) error {
 	switch {
+	case worker == "":
+		return fault.New(fault.Bug, "a worker without a name holds nothing")
 	case l.State != Waiting:
 		return fault.New(fault.LostLease, "it is %s", l.State)
 	case l.LeaseHolderID != worker:
@@ -111,7 +152,7 @@ func (l Lease) Beat(worker string, now time.Time, progress bool) (Lease, error) 
 	if err := l.Held(worker, now); err != nil {
 		return l, err
 	}
-	l.HeartbeatAt = now
+	l.HeartbeatAt = now.UTC()
 	if progress {
 		l.Attempts, l.Cause = 1, ""
 	}
@@ -123,7 +164,7 @@ func (l Lease) Complete(worker string, now time.Time) (Lease, error) {
 	if err := l.Held(worker, now); err != nil {
 		return l, err
 	}
-	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Done, "", now, ""
+	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Done, "", now.UTC(), ""
 	return l, nil
 }
 
@@ -133,10 +174,10 @@ func (l Lease) Release(worker string, now time.Time, cause string) (Lease, error
 	if err := l.Held(worker, now); err != nil {
 		return l, err
 	}
-	l.LeaseHolderID, l.Expiration = "", now
+	l.LeaseHolderID, l.Expiration = "", now.UTC()
 	l.Cause = cause
 	if cause == "" {
-		l.Attempts--
+		l.Attempts = max(l.Attempts-1, 0)
 		l.NextAcquisitionLeaseExponent = max(l.NextAcquisitionLeaseExponent-1, 0)
 	}
 	return l, nil
@@ -147,7 +188,7 @@ func (l Lease) Fail(worker string, now time.Time, cause string) (Lease, error) {
 	if err := l.Held(worker, now); err != nil {
 		return l, err
 	}
-	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Failed, "", now, cause
+	l.State, l.LeaseHolderID, l.CompletedAt, l.Cause = Failed, "", now.UTC(), cause
 	return l, nil
 }
 
