@@ -20,7 +20,8 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 		out = append(appendString(append(out, `"pit_id":`...), x.PIT.ID), ',')
 	}
 	out = strconv.AppendInt(append(out, `"took":`...), c.took(), 10)
-	out = appendShards(append(out, `,"timed_out":false,`...), x.found.Shards)
+	out = strconv.AppendBool(append(out, `,"timed_out":`...), x.found.TimedOut)
+	out = appendShards(append(out, ','), x.found.Shards)
 	out = append(out, `,"hits":`...)
 	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
 	shown := x.found.Result

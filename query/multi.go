@@ -99,7 +99,9 @@ func readHeader(line []byte) (h Header, err error) {
 				err = CheckSearchType(h.SearchType)
 			}
 		case "preference":
-			h.Preference, err = p.str()
+			if h.Preference, err = p.str(); err == nil {
+				err = CheckPreference(h.Preference)
+			}
 		case "routing":
 			h.Routing, err = p.str()
 		case "expand_wildcards", "expandWildcards":

@@ -25,7 +25,7 @@ type Search struct {
 	Aggs       []aggregate.Aggregation
 	Fetch
 
-	Timeout        time.Duration // 0: none. What was found until then is no answer here
+	Timeout        time.Duration // not above 0: none. What was found until then is the answer
 	TerminateAfter int           // documents of each shard; not above 0: all
 }
 
@@ -66,7 +66,7 @@ func (p *parser) searchKeys(s *Search) map[string]option {
 		"aggs":                        {takesObject, func() (err error) { s.Aggs, err = p.aggregations(); return err }},
 		"aggregations":                {takesObject, func() (err error) { s.Aggs, err = p.aggregations(); return err }},
 		"timeout":                     {takesScalar, func() (err error) { s.Timeout, err = catalog.ParseSpan("timeout", p.text()); return err }},
-		"terminate_after":             {takesScalar, func() (err error) { s.TerminateAfter, err = p.integer(); return err }},
+		"terminate_after":             {takesScalar, func() (err error) { s.TerminateAfter, err = p.terminateAfter(); return err }},
 		"include_named_queries_score": {takesScalar, func() error { return p.setFlag(&s.NamedScores) }},
 		"stats":                       {takesArray, func() error { _, err := p.skip(); return err }}, // groups of counters: nothing is found by them
 
@@ -121,6 +121,16 @@ func (p *parser) count(name string) (int, error) {
 	n, err := p.integer()
 	if err == nil && n < 0 {
 		err = exception.New(exception.IllegalArgument, "[%s] parameter cannot be negative, found [%d]", name, n)
+	}
+	return n, err
+}
+
+// terminateAfter is how many documents are enough: fewer than none, after which the server
+// finds nothing, are not supported.
+func (p *parser) terminateAfter() (int, error) {
+	n, err := p.integer()
+	if err == nil && n < 0 {
+		err = p.unsupported("[terminate_after] below 0")
 	}
 	return n, err
 }

@@ -156,6 +156,7 @@ func TestUnsupported(t *testing.T) {
 		{`{"indices_boost":[{"a":1}]}`, "[indices_boost]"},
 		{`{"derived":{"a":{}}}`, "[derived]"},
 		{`{"profile":true}`, "[profile]"},
+		{`{"terminate_after":-1}`, "[terminate_after] below 0"},
 		{`{"search_pipeline":"a"}`, "[search_pipeline]"},
 		{`{"sort":{"_script":{}}}`, "sorting by [_script]"},
 	} {

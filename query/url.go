@@ -14,8 +14,13 @@ type Param func(name string) (text string, set bool)
 
 // ReadURL reads the query of a URL: q, and what says how it is read (df, analyzer,
 // analyze_wildcard, default_operator, lenient), which are looked at only when there is a
-// q. It is nil without one.
+// q. It is nil without one. A preference is checked: see CheckPreference.
 func ReadURL(param Param) (search.Query, error) {
+	if preference, set := param("preference"); set {
+		if err := CheckPreference(preference); err != nil {
+			return nil, err
+		}
+	}
 	text, set := param("q")
 	if !set {
 		return nil, nil
@@ -95,7 +100,7 @@ func (s *Search) ReadURL(param Param) error {
 	if q != nil {
 		s.Query = q
 	}
-	for _, read := range []func(Param) error{s.urlNumbers, s.urlFlags, s.urlFetch, s.urlOrder, urlKind} {
+	for _, read := range []func(Param) error{s.urlNumbers, s.urlFlags, s.urlFetch, s.urlOrder, urlKind, urlHow} {
 		if err := read(param); err != nil {
 			return err
 		}

@@ -40,6 +40,19 @@ func TestReadURL(t *testing.T) {
 		{"stored_fields=_none_,a", "400 illegal_argument_exception: cannot combine _none_ with other fields"},
 		{"search_type=query_and_fetch", "400 illegal_argument_exception: Unsupported search type [query_and_fetch]"},
 		{"search_type=foo", "400 illegal_argument_exception: No search type for [foo]"},
+		{"request_cache=true&preference=_local&batched_reduce_size=2&phase_took=false&cancel_after_time_interval=1s", plain},
+		{"preference=abc", plain},
+		{"preference=_prefer_nodes:a,b", plain},
+
+		{"preference=_x", "400 illegal_argument_exception: no Preference for [_x]"},
+		{"preference=_shards:0", "400 illegal_argument_exception: [preference] of [_shards] is not supported by this version of reshelve"}, // the server looks into no other shard
+		{"request_cache=x", "400 illegal_argument_exception: Failed to parse value [x] as only [true] or [false] are allowed."},
+		{"batched_reduce_size=1", "400 illegal_argument_exception: batchedReduceSize must be >= 2"},
+		{"max_concurrent_shard_requests=0", "400 illegal_argument_exception: maxConcurrentShardRequests must be >= 1"},
+		{"pre_filter_shard_size=0", "400 illegal_argument_exception: preFilterShardSize must be >= 1"},
+		{"pre_filter_shard_size=x", `400 illegal_argument_exception: Failed to parse int parameter [pre_filter_shard_size] with value [x] <- number_format_exception: For input string: "x"`},
+		{"cancel_after_time_interval=x", "400 illegal_argument_exception: failed to parse setting [cancel_after_time_interval] with value [x] as a time value: unit is missing or unrecognized"},
+		{"phase_took=true", "400 illegal_argument_exception: [phase_took] is not supported by this version of reshelve"},
 		{"sort=k:foo", "400 illegal_argument_exception: No enum constant org.opensearch.search.sort.SortOrder.FOO"},
 	} {
 		values, err := url.ParseQuery(c.url)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/reshelve/reshelve/exception"
@@ -11,6 +12,8 @@ import (
 // Context is one search at work: what collectors may ask. Not safe for concurrent use.
 type Context struct {
 	ctx     context.Context
+	whole   context.Context // ctx without the request's timeout
+	late    bool            // it was reached
 	request *Request
 	indices []Index
 	work    []*work // of each index
@@ -45,7 +48,12 @@ func Run(ctx context.Context, indices []Index, r Request) (Result, error) {
 	if len(r.Sort) == 1 && r.Sort[0].Field == "_score" && r.Sort[0].Descending {
 		r.Sort = nil
 	}
-	c := &Context{ctx: ctx, request: &r, indices: indices}
+	c := &Context{ctx: ctx, whole: ctx, request: &r, indices: indices}
+	if r.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+		c.ctx = limited
+	}
 	var result Result
 	err := segment.Guard(func() (err error) {
 		result, err = c.run()
@@ -83,10 +91,20 @@ func (c *Context) search() (Result, error) {
 		return Result{}, err
 	}
 	t := tally{limit: c.request.TrackTotal}
-	if err := c.visit(&t, rank); err != nil {
+	if err := c.visit(&t, rank); err != nil && !c.timedOut(err) {
 		return Result{}, err
 	}
 	return c.result(&t, rank)
+}
+
+// timedOut reports whether a search ended because its own time is over; what has been found
+// is told then.
+func (c *Context) timedOut(err error) bool {
+	if c.ctx == c.whole || c.whole.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	c.ctx, c.late = c.whole, true
+	return true
 }
 
 // prepare makes the plans for an index.
@@ -271,7 +289,7 @@ func without(set, hidden *segment.Bits) *segment.Bits {
 
 // result is what was found.
 func (c *Context) result(t *tally, rank ranking) (Result, error) {
-	r := Result{Total: t.total}
+	r := Result{Total: t.total, TimedOut: c.late}
 	if t.limit >= 0 && r.Total > t.limit {
 		r.Total, r.AtLeast = t.limit, true
 	}

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"time"
+
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
@@ -39,6 +41,7 @@ type Request struct {
 	Now        int64 // the time, in milliseconds
 	Collectors []Collector
 	Limits     Limits
+	Timeout    time.Duration // what is found until then is the answer; not above 0: no end
 }
 
 // Slice is a part of a scroll or a point in time.
@@ -121,6 +124,7 @@ type Result struct {
 	MaxScore *float32 // nil: no hits, or not computed
 	Hits     []Hit    // best first, at most Size
 	Scored   bool     // Hits have scores
+	TimedOut bool     // not all was looked at
 }
 
 // Collector sees every document that is found. Calls come one at a time, of one source
