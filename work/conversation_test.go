@@ -49,7 +49,6 @@ type table struct {
 	items  map[string]work.Item
 	policy work.Policy
 	now    time.Time
-	setup  time.Duration
 	out    strings.Builder
 }
 
