@@ -31,11 +31,17 @@ func New(s *control.Store, o Options) *Server {
 	return server
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request, with 500 when its handler panics.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := s.calls.Get().(*call)
 	c.begin(s, w, r)
-	defer c.end() // when a handler panics, too
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.crash(cause)
+			return
+		}
+		c.end()
+	}()
 	if err := c.serve(); err != nil && !c.answered {
 		c.fail(exception.From(err))
 	}

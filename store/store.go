@@ -57,6 +57,9 @@ type Store struct {
 	running    sync.WaitGroup
 }
 
+// Logger is where the store logs what nobody asked about.
+func (s *Store) Logger() *slog.Logger { return s.options.Logger }
+
 // Open reads the truth out of c, removes what an interrupted creation or deletion
 // left over, opens every shard of every open index on e, and begins to refresh
 // and prune. The store uses both alone, and closes neither.
