@@ -15,7 +15,14 @@ var texts = map[string]string{
 	"norwegian": "De raske revene hopper over late hunder", "portuguese": "As raposas rápidas saltam sobre os cães preguiçosos",
 	"romanian": "Vulpile rapide sar peste câinii leneși", "russian": "Быстрые лисы прыгают через ленивых собак ёлка",
 	"sorani": "پیاوەکان لە ماڵەکان ٣", "spanish": "Los zorros rápidos saltan sobre los perros perezosos", "swedish": "Snabba rävar hoppar över lata hundar",
-	"turkish": "İstanbul'un hızlı tilkileri tembel köpeklerin üzerinden atlar", "cjk": "東京タワーに行く ｶﾞｷﾞ hello 가나다 世",
+	"turkish": "İstanbul'un hızlı tilkileri tembel köpeklerin üzerinden atlar", "armenian": "Գրքերը գրադարաններում և մարդիկ գնացին", "basque": "Etxeetako liburuak eta mendietara joan ziren",
+	"bengali": "বইগুলো গ্রন্থাগারে এবং মানুষের কাছে ১২", "brazilian": "As raposas rápidas saltavam sobre os cães preguiçosos, infelizmente",
+	"bulgarian": "Бързите лисици прескачат мързеливите кучета и градовете", "catalan": "L'home d'aquelles ciutats s'estimava les muntanyes",
+	"czech": "Rychlé lišky přeskakují líné psy a městech", "estonian": "Raamatukogudes olevad raamatud ja inimestele",
+	"galician": "Os raposos rápidos saltaban sobre os cans preguiceiros, felizmente", "greek": "Οι γρήγορες αλεπούδες πηδούν πάνω από τα τεμπέλικα σκυλιά",
+	"indonesian": "Buku-bukunya dibacakan dan perpustakaan mereka menyewakan", "latvian": "Ātrās lapsas lec pāri slinkajiem suņiem un grāmatām",
+	"lithuanian": "Greitos lapės šokinėja per tingius šunis ir knygose", "persian": "کتاب\u200cهای کتابخانه و مردمان ۱۲ می\u200cروند",
+	"cjk": "東京タワーに行く ｶﾞｷﾞ hello 가나다 世",
 }
 
 var filterCases = [][]any{
@@ -63,6 +70,11 @@ var filterCases = [][]any{
 	{"lowercase", object{"type": "synonym", "synonyms": []any{"quick, fast, lazy"}, "expand": false}},
 	{"lowercase", "stop", object{"type": "synonym", "synonyms": []any{"the, a"}}}, {"lowercase", "stop", object{"type": "synonym", "synonyms": []any{"the, a", "quick,fast"}, "lenient": true}},
 	{"shingle", object{"type": "synonym", "synonyms": []any{"a, b"}}}, {"synonym"}, {object{"type": "synonym"}},
+	{object{"type": "stemmer", "language": "nope"}}, {object{"type": "snowball", "language": "nope"}}, {object{"type": "stemmer", "language": "CZECH"}},
+	{object{"type": "snowball", "language": "CZECH"}}, {object{"type": "snowball", "language": "estonian"}}, {object{"type": "stemmer", "language": "TAMIL"}},
+	{object{"type": "stemmer", "language": "minimalNorwegian"}}, {object{"type": "stemmer", "language": "lightFinish"}}, {object{"type": "stemmer", "language": ""}},
+	{object{"type": "stemmer", "name": "german2"}}, {"brazilian_stem"}, {"czech_stem"}, {"persian_stem"}, {"bengali_normalization"},
+	{object{"type": "stop", "stopwords": "_cjk_"}}, {object{"type": "stop", "stopwords": "_estonian_"}},
 	{"german_normalization"}, {"arabic_normalization"}, {"persian_normalization"}, {"hindi_normalization"}, {"indic_normalization"}, {"sorani_normalization"},
 	{"scandinavian_folding"}, {"scandinavian_normalization"}, {"standard"}, {"nope"}, {"nGram"}, {object{"type": "nope"}}, {object{"foo": "nope"}},
 	{object{"type": "lowercase", "language": "greek"}}, {object{"type": "lowercase", "language": "turkish"}}, {object{"type": "lowercase", "language": "irish"}}, {object{"type": "lowercase", "language": "nope"}},

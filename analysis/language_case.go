@@ -70,9 +70,9 @@ func lowerTurkish(s *stream, term []byte) []byte {
 func scandinavianNormal(s *stream, term []byte) []byte {
 	return scandinavian(s, term, map[rune]rune{'ä': 'æ', 'Ä': 'Æ', 'ö': 'ø', 'Ö': 'Ø'}, func(a, b rune) rune {
 		switch {
-		case a == 'a' && isOneOf(b, 'a', 'A'):
+		case a == 'a' && isOneOf(b, 'a', 'A', 'o', 'O'):
 			return 'å'
-		case a == 'A' && isOneOf(b, 'a', 'A'):
+		case a == 'A' && isOneOf(b, 'a', 'A', 'o', 'O'):
 			return 'Å'
 		case a == 'a' && isOneOf(b, 'e', 'E'):
 			return 'æ'

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	bleve "github.com/blevesearch/bleve/v2/analysis"
@@ -17,15 +18,13 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/lang/pt"
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
-	"github.com/blevesearch/snowballstem/dutch"
 	"github.com/blevesearch/snowballstem/english"
-	"github.com/blevesearch/snowballstem/finnish"
-	"github.com/blevesearch/snowballstem/french"
 	"github.com/blevesearch/snowballstem/german"
 	"github.com/blevesearch/snowballstem/hungarian"
 	"github.com/blevesearch/snowballstem/irish"
 	"github.com/blevesearch/snowballstem/italian"
 	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/porter"
 	"github.com/blevesearch/snowballstem/portuguese"
 	"github.com/blevesearch/snowballstem/romanian"
 	"github.com/blevesearch/snowballstem/russian"
@@ -110,57 +109,119 @@ func undoubled(stem stemmer) stemmer {
 
 // snowballs are the languages of filter snowball.
 var snowballs = map[string]stemmer{
-	"Danish": undoubled(snowball(danish.Stem)), "Dutch": snowball(dutch.Stem), "English": snowball(english.Stem),
-	"Finnish": undoubled(snowball(finnish.Stem)), "French": snowball(french.Stem), "German": snowball(german.Stem),
-	"Hungarian": snowball(hungarian.Stem), "Irish": snowball(irish.Stem), "Italian": snowball(italian.Stem),
-	"Norwegian": snowball(norwegian.Stem), "Porter": porterStem, "Portuguese": snowball(portuguese.Stem),
+	"Armenian": byTable("armenian", armenianStem), "Basque": byTable("basque", basqueStem),
+	"Catalan": byTable("catalan", catalanStem), "Danish": undoubled(snowball(danish.Stem)), "Dutch": dutchStem,
+	"English": snowball(english.Stem), "Estonian": byTable("estonian", estonianStem),
+	"Finnish": byTable("finnish", finnishStem), "French": byTable("french", frenchStem), "German": snowball(german.Stem),
+	"German2": german2Stem, "Hungarian": snowball(hungarian.Stem), "Irish": snowball(irish.Stem),
+	"Italian": snowball(italian.Stem), "Lithuanian": byTable("lithuanian", lithuanianStem),
+	"Norwegian": snowball(norwegian.Stem), "Porter": snowball(porter.Stem), "Portuguese": snowball(portuguese.Stem),
 	"Romanian": snowball(romanian.Stem), "Russian": russianStem, "Spanish": snowball(spanish.Stem),
-	"Swedish": snowball(swedish.Stem), "Turkish": snowball(turkish.Stem),
+	"Swedish": snowball(swedish.Stem), "Tamil": snowball(tamil.Stem), "Turkish": snowball(turkish.Stem),
 }
 
-// stemmers are the languages of filter stemmer.
+// stemmers are the languages of filter stemmer, in lower case; those of Snowball's own that
+// are not here are called by their names there.
 var stemmers = map[string]filter{
 	"english": stemmer(porterStem), "porter": stemmer(porterStem), "porter2": snowballs["English"],
-	"possessive_english": each(possessive), "possessiveEnglish": each(possessive),
-	"arabic": stemmer(fromBleve(ar.NewArabicStemmerFilter())),
-	"danish": snowballs["Danish"], "dutch": snowballs["Dutch"], "finnish": snowballs["Finnish"],
-	"french": snowballs["French"], "light_french": stemmer(fromBleve(fr.NewFrenchLightStemmerFilter())),
-	"minimal_french": stemmer(fromBleve(fr.NewFrenchMinimalStemmerFilter())),
-	"german":         snowballs["German"], "light_german": stemmer(fromBleve(de.NewGermanLightStemmerFilter())),
-	"hindi":     stemmer(fromBleve(hi.NewHindiStemmerFilter())),
-	"hungarian": snowballs["Hungarian"], "irish": snowballs["Irish"],
-	"italian": snowballs["Italian"], "light_italian": stemmer(fromBleve(it.NewItalianLightStemmerFilterFilter())),
-	"norwegian":  snowballs["Norwegian"],
-	"portuguese": snowballs["Portuguese"], "light_portuguese": stemmer(fromBleve(pt.NewPortugueseLightStemmerFilter())),
-	"romanian": snowballs["Romanian"], "russian": snowballs["Russian"],
-	"sorani":  stemmer(fromBleve(ckb.NewSoraniStemmerFilter())),
-	"spanish": snowballs["Spanish"], "light_spanish": stemmer(lightSpanish),
-	"swedish": snowballs["Swedish"], "tamil": snowball(tamil.Stem), "turkish": snowballs["Turkish"],
+	"minimal_english": lightStep("en_minimal"), "minimalenglish": lightStep("en_minimal"),
+	"plural_english": lightStep("en_plural"), "pluralenglish": lightStep("en_plural"),
+	"possessive_english": each(possessive), "possessiveenglish": each(possessive),
+
+	"arabic":  stemmer(fromBleve(ar.NewArabicStemmerFilter())),
+	"bengali": byTable("bengali", bengaliStem), "brazilian": byTable("brazilian", brazilianStem),
+	"bulgarian": byTable("bulgarian", bulgarianStem), "czech": byTable("czech", czechStem),
+	"galician": byTable("galician", galicianStem), "minimal_galician": byTable("galician", plurals),
+	"greek": byTable("greek", greekStem), "hindi": stemmer(fromBleve(hi.NewHindiStemmerFilter())),
+	"indonesian": onLetters(indonesianStem), "latvian": byTable("latvian", latvianStem),
+	"persian": onLetters(persianStem), "sorani": stemmer(fromBleve(ckb.NewSoraniStemmerFilter())),
+
+	"light_finnish": byTable("light", lightFinnish), "lightfinnish": byTable("light", lightFinnish),
+	"light_finish": byTable("light", lightFinnish), "lightfinish": byTable("light", lightFinnish),
+	"light_french": lightFrench, "lightfrench": lightFrench, "minimal_french": minimalFrench, "minimalfrench": minimalFrench,
+	"light_german": lightGerman, "lightgerman": lightGerman,
+	"minimal_german": byTable("light", minimalGerman), "minimalgerman": byTable("light", minimalGerman),
+	"light_hungarian": byTable("light", lightHungarian), "lighthungarian": byTable("light", lightHungarian),
+	"light_italian": lightItalian, "lightitalian": lightItalian,
+	"light_norwegian": lightStep("sv_genitive", "nb"), "lightnorwegian": lightStep("sv_genitive", "nb"),
+	"minimal_norwegian": lightStep("sv_genitive", "nb_minimal"),
+	"light_nynorsk":     lightStep("sv_genitive", "nn"), "lightnynorsk": lightStep("sv_genitive", "nn"),
+	"minimal_nynorsk": lightStep("sv_genitive", "nn_minimal"), "minimalnynorsk": lightStep("sv_genitive", "nn_minimal"),
+	"light_portuguese": lightPortuguese, "lightportuguese": lightPortuguese,
+	"minimal_portuguese": byTable("portuguese", plurals), "minimalportuguese": byTable("portuguese", plurals),
+	"portuguese_rslp": byTable("portuguese", portugueseStem),
+	"light_russian":   lightStep("ru", "ru_normal"), "lightrussian": lightStep("ru", "ru_normal"),
+	"light_spanish": stemmer(lightSpanish), "lightspanish": stemmer(lightSpanish),
+	"light_swedish": lightStep("sv_genitive", "sv"), "lightswedish": lightStep("sv_genitive", "sv"),
+}
+
+var (
+	lightFrench     = stemmer(fromBleve(fr.NewFrenchLightStemmerFilter()))
+	minimalFrench   = stemmer(fromBleve(fr.NewFrenchMinimalStemmerFilter()))
+	lightGerman     = stemmer(fromBleve(de.NewGermanLightStemmerFilter()))
+	lightItalian    = stemmer(fromBleve(it.NewItalianLightStemmerFilterFilter()))
+	lightPortuguese = stemmer(fromBleve(pt.NewPortugueseLightStemmerFilter()))
+)
+
+// elsewhere are the languages that the server knows and that are not here; the first four
+// are those of filter snowball, which are others than those of stemmer.
+var elsewhere = wordSet([]string{"arabic", "greek", "hindi", "indonesian", "dutch_kp", "dutchkp", "kp", "kstem", "light_english", "lightenglish", "lovins", "nepali", "serbian", "yiddish"})
+
+// stemmerOf is the stemmer of a language, whose name may be in any case where the server
+// knows it by itself.
+func stemmerOf(language string) (filter, bool) {
+	lower := lowerText(language)
+	if f, ok := stemmers[lower]; ok {
+		return f, true
+	}
+	if lower == "tamil" {
+		lower = language
+	}
+	f, ok := snowballs[capital(lower)]
+	return f, ok
+}
+
+// capital is a name with a capital letter.
+func capital(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 func newStemmer(p *part) filter {
 	language := p.text("language", p.text("name", "porter"))
-	f, ok := stemmers[lowerText(language)]
+	f, ok := stemmerOf(language)
 	if !ok {
-		p.illegal("stemmer [%s] is not supported", language)
+		p.noStemmer(capital(language))
 	}
 	return f
 }
 
 func newSnowball(p *part) filter {
-	language := p.text("language", p.text("name", "English"))
+	language := capital(p.text("language", p.text("name", "English")))
 	f, ok := snowballs[language]
 	if !ok {
-		p.illegal("snowball stemmer [%s] is not supported", language)
+		p.noStemmer(language)
 	}
 	return f
 }
 
-// Normalizations of languages.
+func (p *part) noStemmer(language string) {
+	if elsewhere[lowerText(language)] {
+		p.illegal("stemmer [%s] is not supported", language)
+		return
+	}
+	p.illegal("Invalid stemmer class specified: %s", language)
+}
+
+// Normalizations of languages; those of Hindi and Bengali leave the words alone that
+// stemmers do.
 var (
 	arabicNormal  = each(fromBleve(ar.NewArabicNormalizeFilter()))
+	bengaliNormal = stemmer(bengaliNormalized)
 	germanNormal  = each(fromBleve(de.NewGermanNormalizeFilter()))
-	hindiNormal   = each(fromBleve(hi.NewHindiNormalizeFilter()))
+	hindiNormal   = stemmer(fromBleve(hi.NewHindiNormalizeFilter()))
 	indicNormal   = each(fromBleve(indic.NewIndicNormalizeFilter()))
 	persianNormal = each(fromBleve(fa.NewPersianNormalizeFilter()))
 	soraniNormal  = each(fromBleve(ckb.NewSoraniNormalizeFilter()))
@@ -169,21 +230,22 @@ var (
 // addLanguageFilters adds the filters that are of one language.
 func addLanguageFilters(kinds map[string]filterKind) {
 	for name, f := range map[string]filter{
-		"arabic_normalization": arabicNormal, "german_normalization": germanNormal, "hindi_normalization": hindiNormal,
+		"arabic_normalization": arabicNormal, "bengali_normalization": bengaliNormal, "german_normalization": germanNormal, "hindi_normalization": hindiNormal,
 		"indic_normalization": indicNormal, "persian_normalization": persianNormal, "sorani_normalization": soraniNormal,
 		"scandinavian_folding": each(scandinavianFolding), "scandinavian_normalization": each(scandinavianNormal),
 	} {
 		kinds[name] = filterKind{make: always(f), normalizing: true}
 	}
 	for name, language := range map[string]string{
-		"arabic_stem": "arabic", "dutch_stem": "dutch", "french_stem": "french", "porter_stem": "porter",
-		"russian_stem": "russian",
+		"arabic_stem": "arabic", "brazilian_stem": "brazilian", "czech_stem": "czech", "dutch_stem": "dutch",
+		"french_stem": "french", "persian_stem": "persian", "porter_stem": "porter", "russian_stem": "russian",
 	} {
-		kinds[name] = filterKind{make: always(stemmers[language])}
+		f, _ := stemmerOf(language)
+		kinds[name] = filterKind{make: always(f)}
 	}
 	kinds["stemmer"] = filterKind{make: newStemmer}
 	kinds["snowball"] = filterKind{make: newSnowball}
-	for _, name := range []string{"bengali_normalization", "brazilian_stem", "czech_stem", "german_stem", "persian_stem", "serbian_normalization"} {
+	for _, name := range []string{"german_stem", "serbian_normalization"} {
 		kinds[name] = filterKind{}
 	}
 }

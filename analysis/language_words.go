@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"embed"
 	"slices"
 	"strings"
 
@@ -48,6 +49,24 @@ var stopLists = map[string]func() []string{
 	"_portuguese_": list(pt.PortugueseStopWords), "_romanian_": list(ro.RomanianStopWords),
 	"_russian_": list(ru.RussianStopWords), "_sorani_": list(ckb.SoraniStopWords), "_spanish_": list(es.SpanishStopWords),
 	"_swedish_": list(sv.SwedishStopWords), "_turkish_": list(tr.TurkishStopWords),
+
+	"_bengali_": file("bengali"), "_brazilian_": file("brazilian"), "_estonian_": file("estonian"),
+	"_latvian_": file("latvian"), "_lithuanian_": file("lithuanian"), "_thai_": file("thai"),
+}
+
+// stopFiles are lists that Bleve has not: words between spaces, as the server has them.
+//
+//go:embed stops/*.txt
+var stopFiles embed.FS
+
+func file(name string) func() []string {
+	return func() []string {
+		text, err := stopFiles.ReadFile("stops/" + name + ".txt")
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		return strings.Fields(string(text))
+	}
 }
 
 var englishStops = strings.Fields(`a an and are as at be but by for if in into is it no not of on or such that the
@@ -77,5 +96,6 @@ func changed(text []byte, more, less string) func() []string {
 
 var (
 	irishArticles   = strings.Fields("d m b")
+	catalanArticles = strings.Fields("d l m n s t")
 	italianArticles = strings.Fields(`c l all dall dell nell sull coll pell gl agl dagl degl negl sugl un m t s v d`)
 )

@@ -18,7 +18,7 @@ func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 		for _, text := range []string{"x", "_", "7", "é", "漢", "ka", "a.b", "'", "😀", "#️⃣"} {
 			began := time.Now()
 			analyzer.Analyze(nil, []byte(strings.Repeat(text, (1<<20)/len(text))))
-			if took := time.Since(began); took > 5*time.Second { // minutes where it is the square
+			if took := time.Since(began); took > time.Minute { // hours where it is the square; a second where nothing else runs
 				t.Errorf("%s took %s for 1 MB of %q", name, took, text)
 			}
 		}

@@ -78,7 +78,7 @@ func TestUnsupported(t *testing.T) {
 		`{"analyzer":{"m":{"tokenizer":"classic"}}}`:                                "tokenizer [classic] is not supported",
 		`{"analyzer":{"m":{"tokenizer":"standard","filter":["kstem"]}}}`:            "filter [kstem] is not supported",
 		`{"filter":{"m":{"type":"min_hash"}}}`:                                      "filter [min_hash] is not supported",
-		`{"filter":{"m":{"type":"stemmer","language":"czech"}}}`:                    "stemmer [czech] is not supported",
+		`{"filter":{"m":{"type":"stemmer","language":"kstem"}}}`:                    "stemmer [Kstem] is not supported",
 		`{"filter":{"m":{"type":"stop","remove_trailing":false}}}`:                  "option [remove_trailing] of [m] is not supported",
 		`{"filter":{"m":{"type":"synonym","synonyms":["a,b"],"format":"wordnet"}}}`: "synonyms of format [wordnet] are not supported",
 		`{"tokenizer":{"m":{"type":"pattern","pattern":"(?<=a)b"}}}`:                "pattern [(?<=a)b] is not supported",
