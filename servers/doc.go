@@ -1,4 +1,4 @@
-// Package servers runs real Elasticsearch and OpenSearch servers for tests and for the program that makes the test
+// Package servers runs real Elasticsearch, OpenSearch and PostgreSQL servers for tests and for the program that makes the test
 // repositories again. Nothing of the product imports it.
 //
 //	server, err := servers.Start(ctx, servers.OpenSearch("2.19.0"), servers.Options{})
@@ -18,7 +18,8 @@
 // Invariants:
 //
 //  1. A server that cannot be started is an error that ends with its last log lines; never a skip.
-//  2. Everything comes through ordinary package clients (mvn, pip) and is pinned; nothing is looked for elsewhere.
+//  2. Everything comes through ordinary package clients (mvn, pip) and is pinned; nothing is looked for elsewhere. Only PostgreSQL
+//     (StartPostgres) is the one that the machine has installed.
 //  3. A started server is one process group. Stop, or the end of Start's context, ends the whole group.
 //  4. A second Start with the same Dir goes on with its data, so an upgrade is two Starts.
 //

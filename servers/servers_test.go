@@ -214,3 +214,34 @@ func TestLive(t *testing.T) {
 		}
 	}
 }
+
+// TestLivePostgres starts PostgreSQL, stops it, and starts its data again.
+func TestLivePostgres(t *testing.T) {
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts a real server")
+	}
+	dir, err := os.MkdirTemp("", "reshelve-live-") // not t.TempDir: see Start about root
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for range 2 {
+		server, err := StartPostgres(context.Background(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() })
+		if !strings.HasPrefix(server.URL, "postgres://postgres@127.0.0.1:") {
+			t.Errorf("it is at %s", server.URL)
+		}
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := StartPostgres(context.Background(), dir, map[string]string{"no_such_setting": "1"}); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+		t.Errorf("a wrong setting: %v", err)
+	}
+}

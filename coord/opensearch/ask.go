@@ -7,35 +7,33 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 )
 
-// begin starts a call: its context ends with the store, too.
-func (s *Store) begin(ctx context.Context) (context.Context, func(), error) {
-	if s.life.Err() != nil {
-		return nil, nil, coord.Closed()
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.life, cancel)
-	return ctx, func() { stop(); cancel() }, nil
-}
-
 // ask sends one request about the index. Path follows the index; an answer is
 // decoded into into, unless that is nil.
 func (s *Store) ask(ctx context.Context, method string, path []string, params url.Values, body []byte, into any) error {
-	answer, err := s.client.Do(ctx, method, append([]string{s.index}, path...), params, body)
+	return s.send(ctx, cluster.Request{Method: method, Path: path, Params: params, Body: body}, into)
+}
+
+// look is ask for what changes nothing, and may be asked again when no answer came.
+func (s *Store) look(ctx context.Context, method string, path []string, params url.Values, body []byte, into any) error {
+	return s.send(ctx, cluster.Request{Method: method, Path: path, Params: params, Body: body, Harmless: true}, into)
+}
+
+func (s *Store) send(ctx context.Context, r cluster.Request, into any) error {
+	r.Path = append([]string{s.index}, r.Path...)
+	answer, err := s.client.Send(ctx, r)
 	if err != nil {
 		return s.explain(err)
 	}
 	if into == nil {
 		return nil
 	}
-	return s.read(answer, into)
+	return s.read(answer.Body, into)
 }
 
 // read decodes an answer.
@@ -47,9 +45,9 @@ func (s *Store) read(answer []byte, into any) error {
 }
 
 // explain gives what the server said the kind that it has for a coordination store.
-// What it refused and what it did not answer in time may have happened or not, and is fault.Unavailable.
+// What it refused to do now (429, 5xx, a block) is fault.Unavailable.
 func (s *Store) explain(err error) error {
-	if s.life.Err() != nil {
+	if s.life.Over() {
 		return coord.Closed()
 	}
 	var told *exception.Error
@@ -57,21 +55,19 @@ func (s *Store) explain(err error) error {
 		return err
 	}
 	switch status := told.Status(); {
-	case told.Type == exception.VersionConflict:
-		return fault.Wrap(fault.Conflict, err)
 	case told.Type == exception.IndexNotFound:
 		err = fault.Wrap(fault.Unavailable, err)
 		return fault.WithNext(err, "somebody deleted the index of the coordination store: stop all workers, and begin again")
-	case told.Type == exception.ClusterBlock:
-		err = fault.Wrap(fault.Unavailable, err)
-		return fault.WithNext(err, "the server refuses writes: free space on its disks, or lift the block of index %s", s.index)
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case status == http.StatusUnauthorized || status == http.StatusForbidden && told.Type != exception.ClusterBlock:
 		err = fault.Wrap(fault.Unauthorised, err)
 		return fault.WithNext(err, "the user needs to read, write, create and monitor index %s, and to monitor the cluster", s.index)
-	case told.Type == exception.CircuitBreaking:
-		return fault.Wrap(fault.Limit, err)
 	case status == http.StatusTooManyRequests || status >= 500:
 		return fault.Wrap(fault.Unavailable, err)
 	}
 	return err
+}
+
+// tooLarge tells whether an answer was refused that a smaller question would get.
+func tooLarge(err error) bool {
+	return fault.Is(err, fault.Limit) || exception.Is(err, exception.CircuitBreaking)
 }

@@ -34,8 +34,8 @@
 //  4. What the server did not answer (no connection, a time-out, 429, 5xx, an index blocked by full disks) is
 //     fault.Unavailable: it may have happened. A missing index is that too, and never "no record". An
 //     index that was made anew is fault.Corrupt when a change or a watch meets it.
-//  5. Nothing is asked twice by itself, but: a Create that meets a tombstone goes on with
-//     its revision, and a document that the server refuses is sent in base64.
+//  5. A change is sent once (again only as package cluster does, when it was surely not applied), but: a Create that
+//     meets a tombstone goes on with its revision, and a document that the server refuses is sent in base64.
 //  6. Time is the leading server's, so that all who ask hear one clock; it does not go back behind the last
 //     write when the store is opened.
 //
@@ -46,6 +46,6 @@
 // A read that meets a primary which the others have left, without knowing yet, may show a change that is taken
 // back. No change can build on it: its condition names a term that is over.
 //
-// Absent on purpose: retrying and waiting (the caller knows what it can repeat), and a
+// Absent on purpose: retrying changes of unknown outcome (the caller reads, and knows what to do), and a
 // memory of deletions for ever.
 package opensearch

@@ -18,11 +18,11 @@ const pageSize = 2000
 // List is coord.Store's. It pages by key: a record that is made meanwhile may be missing, one that
 // changes meanwhile is told in one of its states.
 func (s *Store) List(ctx context.Context, prefix string) ([]coord.Record, error) {
-	ctx, end, err := s.begin(ctx)
+	ctx, done, err := s.life.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer done()
 	if len(prefix) > coord.MaxKey {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]coord.Record, error)
 	for size := pageSize; ; {
 		body["size"] = size
 		found, err := s.search(ctx, body)
-		if fault.Is(err, fault.Limit) && size > 1 {
+		if tooLarge(err) && size > 1 {
 			size /= 2
 			continue
 		}
@@ -83,7 +83,7 @@ func (s *Store) refresh(ctx context.Context) error {
 	var told struct {
 		Shards counts `json:"_shards"`
 	}
-	if err := s.ask(ctx, http.MethodPost, []string{"_refresh"}, nil, nil, &told); err != nil {
+	if err := s.look(ctx, http.MethodPost, []string{"_refresh"}, nil, nil, &told); err != nil {
 		return err
 	}
 	return s.whole(told.Shards)
@@ -112,7 +112,7 @@ func (s *Store) search(ctx context.Context, body object) ([]hit, error) {
 		} `json:"hits"`
 	}
 	params := url.Values{"allow_partial_search_results": {"false"}}
-	if err := s.ask(ctx, http.MethodPost, []string{"_search"}, params, marshal(body), &told); err != nil {
+	if err := s.look(ctx, http.MethodPost, []string{"_search"}, params, marshal(body), &told); err != nil {
 		return nil, err
 	}
 	if told.TimedOut {

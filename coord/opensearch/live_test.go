@@ -44,5 +44,8 @@ func eachServer(t *testing.T, test func(t *testing.T, address string)) {
 }
 
 func TestLiveTheContract(t *testing.T) {
-	eachServer(t, func(t *testing.T, address string) { coordtest.Run(t, cases(client(t, address))) })
+	eachServer(t, func(t *testing.T, address string) {
+		coordtest.Run(t, cases(client(t, address)))
+		t.Run("while answers get lost", func(t *testing.T) { whileAnswersGetLost(t, address) })
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 )
@@ -43,10 +44,9 @@ func (o Options) withDefaults() Options {
 // fault.Refused.
 func Open(ctx context.Context, client *cluster.Client, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{client: client, index: o.Index, options: o}
-	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s := &Store{client: client, index: o.Index, options: o, life: coord.NewLife()}
 	if err := s.open(ctx); err != nil {
-		s.end()
+		s.life.End()
 		return nil, fault.At(err, "coordination store "+o.Index)
 	}
 	return s, nil
@@ -116,7 +116,7 @@ func (s *Store) goOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.clock.raise(time.UnixMilli(m.At))
+	s.clock.Raise(time.UnixMilli(m.At))
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (s *Store) deleted(ctx context.Context) {
 
 // prune removes tombstones that are older than Options.Remember.
 func (s *Store) prune(ctx context.Context) error {
-	oldest := s.clock.about().Add(-s.options.Remember).UnixMilli()
+	oldest := s.clock.About().Add(-s.options.Remember).UnixMilli()
 	found, err := s.search(ctx, object{"size": pruneAtOnce, "seq_no_primary_term": true, "sort": []any{object{"_seq_no": "asc"}},
 		"query": object{"bool": object{"filter": []any{
 			object{"term": object{"reshelve.deleted": true}}, object{"range": object{"reshelve.at": object{"lt": oldest}}}}}}})

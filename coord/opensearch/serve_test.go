@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/reshelve/reshelve/coord/coordtest"
 	"github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/coord/opensearch"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/gateway"
 	shard "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
@@ -89,4 +91,27 @@ func client(t *testing.T, address string) *cluster.Client {
 
 func TestTheContractWithAStoreOfOurOwn(t *testing.T) {
 	coordtest.Run(t, cases(client(t, serve(t))))
+}
+
+func TestTheContractWhileAnswersGetLost(t *testing.T) { whileAnswersGetLost(t, serve(t)) }
+
+func whileAnswersGetLost(t *testing.T, address string) {
+	coordtest.RunUncertain(t, func(t *testing.T) (lossy, calm coord.Store) {
+		good := client(t, address)
+		bad, err := cluster.New(address, &coordtest.Lossy{Base: http.DefaultTransport, Every: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(bad.Close)
+		calm = cases(good).Open(t)
+		for lossy == nil {
+			o := opensearch.Options{Index: opensearch.IndexOf(calm), Poll: poll}
+			if s, err := opensearch.Open(t.Context(), bad, o); err == nil {
+				lossy = s
+			} else if !fault.Is(err, fault.Unavailable) {
+				t.Fatal(err)
+			}
+		}
+		return lossy, calm
+	})
 }

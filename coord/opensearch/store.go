@@ -20,10 +20,8 @@ type Store struct {
 	index   string
 	uuid    string // of the index
 	options Options
-	clock   clock
-
-	life context.Context // ends with Close
-	end  context.CancelFunc
+	clock   coord.Asked
+	life    *coord.Life
 
 	newest    atomic.Int64 // the highest revision that this store was answered for a change
 	deletions atomic.Int64
@@ -31,7 +29,7 @@ type Store struct {
 
 // Close ends the store and its watches; the client stays.
 func (s *Store) Close() error {
-	s.end()
+	s.life.End()
 	return nil
 }
 
@@ -62,11 +60,11 @@ func (s *Store) Get(ctx context.Context, key string) (coord.Record, error) {
 	if err := coord.CheckKey(key); err != nil {
 		return coord.Record{}, err
 	}
-	ctx, end, err := s.begin(ctx)
+	ctx, done, err := s.life.Begin(ctx)
 	if err != nil {
 		return coord.Record{}, err
 	}
-	defer end()
+	defer done()
 	record, deleted, err := s.fetch(ctx, key)
 	if err == nil && (deleted || record.Revision == 0) {
 		return coord.Record{}, coord.Missing(key)
@@ -89,7 +87,7 @@ func (s *Store) document(ctx context.Context, id string) (hit, error) {
 	var told struct {
 		Docs []hit `json:"docs"`
 	}
-	if err := s.ask(ctx, http.MethodPost, []string{"_mget"}, nil, marshal(object{"ids": []string{id}}), &told); err != nil {
+	if err := s.look(ctx, http.MethodPost, []string{"_mget"}, nil, marshal(object{"ids": []string{id}}), &told); err != nil {
 		return hit{}, err
 	}
 	if len(told.Docs) != 1 {
@@ -113,11 +111,11 @@ func (s *Store) Create(ctx context.Context, key string, value []byte) (int64, er
 	if err := w.Check(); err != nil {
 		return 0, err
 	}
-	ctx, end, err := s.begin(ctx)
+	ctx, done, err := s.life.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer end()
+	defer done()
 	for {
 		revision, err := s.put(ctx, key, value, url.Values{"op_type": {"create"}})
 		if !fault.Is(err, fault.Conflict) {
@@ -157,11 +155,11 @@ func (s *Store) change(ctx context.Context, w coord.Write) (int64, error) {
 	if err := w.Check(); err != nil {
 		return 0, err
 	}
-	ctx, end, err := s.begin(ctx)
+	ctx, done, err := s.life.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer end()
+	defer done()
 	p, deleted := positionOf(w.Revision)
 	if deleted || p.term == 0 || p.seq < 0 {
 		return 0, lost(w)
@@ -170,7 +168,7 @@ func (s *Store) change(ctx context.Context, w coord.Write) (int64, error) {
 	if w.Op == coord.OpSwap {
 		revision, err = s.put(ctx, w.Key, w.Value, p.condition())
 	} else {
-		revision, err = s.send(ctx, w.Key, p.condition(), tombstone(w.Key, s.clock.about().UnixMilli()), true)
+		revision, err = s.store(ctx, w.Key, p.condition(), tombstone(w.Key, s.clock.About().UnixMilli()), true)
 	}
 	if fault.Is(err, fault.Conflict) {
 		return 0, lost(w)
@@ -194,18 +192,18 @@ func lost(w coord.Write) error {
 // put writes a value: readable when it can be, and otherwise, also when the server says
 // that it cannot, as base64.
 func (s *Store) put(ctx context.Context, key string, value []byte, condition url.Values) (int64, error) {
-	at := s.clock.about().UnixMilli()
+	at := s.clock.About().UnixMilli()
 	if isReadable(value) {
-		revision, err := s.send(ctx, key, condition, readable(key, at, value), false)
+		revision, err := s.store(ctx, key, condition, readable(key, at, value), false)
 		if !fault.Is(err, fault.Refused) {
 			return revision, err
 		}
 	}
-	return s.send(ctx, key, condition, opaque(key, at, value), false)
+	return s.store(ctx, key, condition, opaque(key, at, value), false)
 }
 
-// send writes a document on a condition and returns its revision.
-func (s *Store) send(ctx context.Context, key string, condition url.Values, document []byte, deleted bool) (int64, error) {
+// store writes a document on a condition and returns its revision.
+func (s *Store) store(ctx context.Context, key string, condition url.Values, document []byte, deleted bool) (int64, error) {
 	known := s.newest.Load()
 	var told hit
 	if err := s.ask(ctx, http.MethodPut, []string{"_doc", key}, condition, document, &told); err != nil {

@@ -64,11 +64,11 @@ func (s *Store) progress(ctx context.Context) (progress, error) {
 
 // Revision is coord.Store's. It waits for changes that are under way.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
-	ctx, end, err := s.begin(ctx)
+	ctx, done, err := s.life.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer end()
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, settlesWith)
 	defer cancel()
 	p, err := s.progress(ctx)
@@ -102,25 +102,17 @@ func (s *Store) sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return s.ended(ctx)
+		return s.life.Ended(ctx)
 	}
-}
-
-// ended says why a call's context has.
-func (s *Store) ended(ctx context.Context) error {
-	if s.life.Err() != nil {
-		return coord.Closed()
-	}
-	return ctx.Err()
 }
 
 // Watch is coord.Store's. It asks for changes again and again; between two questions that found
 // nothing it waits for about Options.Poll.
 func (s *Store) Watch(ctx context.Context, prefix string, after int64) iter.Seq2[coord.Event, error] {
 	return func(yield func(coord.Event, error) bool) {
-		ctx, end, err := s.begin(ctx)
+		ctx, done, err := s.life.Begin(ctx)
 		if err == nil {
-			defer end()
+			defer done()
 			err = s.watch(ctx, prefix, after, yield)
 		}
 		if err != nil {
@@ -149,7 +141,7 @@ func (s *Store) watch(ctx context.Context, prefix string, after int64, yield fun
 				return err
 			}
 			for _, event := range events {
-				if err := s.ended(ctx); err != nil {
+				if err := s.life.Ended(ctx); err != nil {
 					return err
 				}
 				if !yield(event, nil) {
@@ -191,7 +183,7 @@ func (s *Store) step(ctx context.Context, prefix string, from, settled int64) ([
 	for size := stepEvents; ; size /= 2 {
 		body["size"] = size
 		var err error
-		if found, err = s.search(ctx, body); fault.Is(err, fault.Limit) && size > 1 {
+		if found, err = s.search(ctx, body); tooLarge(err) && size > 1 {
 			continue
 		} else if err != nil {
 			return nil, 0, err

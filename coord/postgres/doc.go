@@ -1,0 +1,33 @@
+// Package postgres is the coordination store in a PostgreSQL database: two small
+// tables of a schema.
+//
+//	Create, Swap, Delete ──▶ one statement: head.revision+1, and the record on its condition ──▶ commit ──▶ NOTIFY
+//	Get, List, Revision  ──▶ one statement: one snapshot                                                      │
+//	Watch                ──▶ one statement: head and the changes above a revision ◀── woken by it, or by time ┘
+//
+// # Tables
+//
+// In the schema "reshelve_coord" (Options.Schema):
+//
+//   - head, of one row: format (the version of these tables, 1), revision (of the
+//     last change), at (its time), horizon (deletions up to it may be forgotten).
+//   - record: key and value as bytes, revision, at (the time of its last change); a deletion leaves a
+//     row without a value, for watches. To look at them:
+//     select convert_from(key, 'UTF8'), revision, convert_from(value, 'UTF8') from reshelve_coord.record
+//
+// # Invariants
+//
+//  1. Every change updates head first and holds that row until it is committed: revisions are in the order of commits,
+//     so that a snapshot which shows a revision shows all before it.
+//  2. A change is one statement, sent whole: no client that pauses holds a lock. It
+//     is answered when it is on the disk, whatever the server's default of synchronous_commit.
+//  3. A notification is a hint. A watch that misses it sees the change at its next look, by Options.Poll.
+//  4. Time is the server's clock_timestamp; it does not go back behind the last write.
+//  5. A connection that breaks, a server that stops, is full or does not take writes is fault.Unavailable.
+//
+// It takes a role that may create the schema, or one that may use the schema and
+// select, insert, update and delete in its tables. Changes wait for each other: a few hundred a second at
+// most, as the disk syncs.
+//
+// Absent on purpose: sharing tables or transactions with anything else.
+package postgres
