@@ -247,10 +247,10 @@ func (f *Fingerprinter) escape(source []byte, at int) (int, bool) {
 		return f.unicode(source, at)
 	}
 	value := simple[c]
-	switch {
-	case value == 0:
+	if value == 0 {
 		return at, false
-	case value == '"' || value == '\\':
+	}
+	if value == '"' || value == '\\' {
 		f.out = append(f.out, '\\')
 	}
 	f.out = append(f.out, value)
