@@ -15,7 +15,11 @@ import (
 // See package java for the order. Keys of one place stay sorted, which is theirs wherever
 // the server builds the map out of a sorted one.
 func serverOrder[V any](m map[string]V, table int) []string {
-	keys := slices.Sorted(maps.Keys(m))
+	return hashOrder(slices.Sorted(maps.Keys(m)), table)
+}
+
+// hashOrder is serverOrder of keys that were put into the map one after the other.
+func hashOrder(keys []string, table int) []string {
 	for 4*len(keys) > 3*table {
 		table *= 2
 	}

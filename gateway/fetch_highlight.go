@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -21,7 +22,6 @@ import (
 const (
 	fragmentSize  = 100
 	fragmentCount = 5
-	maxAnalyzed   = 1_000_000 // index.highlight.max_analyzed_offset
 )
 
 // marking is how the texts of one field are highlighted.
@@ -32,6 +32,7 @@ type marking struct {
 	wanted []search.Wanted
 	style  highlight.Style
 	limit  int // max_analyzer_offset; NoLimit: not told
+	most   int // index.highlight.max_analyzed_offset
 	gap    int
 	plain  bool     // by the plain highlighter
 	simple bool     // whose fragments are cut without regard to what was found
@@ -42,7 +43,7 @@ type marking struct {
 func (t *telling) markings(h *search.Hit, of *query.Highlight) ([]*marking, error) {
 	index := t.found.Searched(h)
 	looks := map[search.Query][]search.Wanted{}
-	by := map[string]*marking{}
+	by, order := map[string]*marking{}, []string{}
 	for _, f := range of.Fields {
 		m := overlaid(f.Marking, of.Marking)
 		if err := checkMarking(f.Name, m); err != nil {
@@ -53,17 +54,21 @@ func (t *telling) markings(h *search.Hit, of *query.Highlight) ([]*marking, erro
 			return nil, err
 		}
 		for _, name := range markedNames(index.Schema, f.Name) {
-			one, err := newMarking(index.Schema, name, m, of.Encoder, wanted)
+			one, err := newMarking(index.Schema, name, m, of.Encoder, wanted, t.found.MostAnalyzed(h))
 			if err != nil {
 				return nil, err
 			}
-			if one != nil {
-				by[name] = one
+			if one == nil {
+				continue
 			}
+			if by[name] == nil {
+				order = append(order, name)
+			}
+			by[name] = one
 		}
 	}
 	var list []*marking
-	for _, name := range serverOrder(by, usualTable) {
+	for _, name := range hashOrder(order, usualTable) {
 		list = append(list, by[name])
 	}
 	return list, nil
@@ -130,7 +135,7 @@ func markedNames(schema *fields.Schema, pattern string) (names []string) {
 }
 
 // newMarking works out one field; nil when there is none of that name.
-func newMarking(schema *fields.Schema, name string, m query.Marking, encoder string, wanted []search.Wanted) (*marking, error) {
+func newMarking(schema *fields.Schema, name string, m query.Marking, encoder string, wanted []search.Wanted, most int) (*marking, error) {
 	f, ok := schema.Field(name)
 	if !ok {
 		return nil, nil
@@ -139,7 +144,7 @@ func newMarking(schema *fields.Schema, name string, m query.Marking, encoder str
 	if !ok {
 		return nil, nil
 	}
-	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, style: styleOf(m, encoder),
+	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, most: most, style: styleOf(m, encoder),
 		plain: m.Type == "plain", simple: m.Fragmenter == "simple"}
 	if m.FieldMatch == nil || *m.FieldMatch {
 		wanted = only(wanted, f.Name())
@@ -176,12 +181,23 @@ func (one *marking) check(m query.Marking) error {
 		return exception.New(exception.IllegalArgument, "unknown fragmenter option [%s] for the field [%s]", m.Fragmenter, one.name)
 	case m.BoundaryScanner == "chars" && !one.plain && one.style.Fragments > 0 && !one.style.Whole:
 		return exception.New(exception.IllegalArgument, "Invalid boundary scanner type: chars")
-	case one.limit != highlight.NoLimit && one.limit > maxAnalyzed:
-		return exception.New(exception.IllegalArgument, "max_analyzer_offset has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
-			"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
-			"For large texts, indexing with offsets or term vectors is recommended!", maxAnalyzed)
 	case one.style.NoMatch > 0 && one.field.Kind() != fields.Text && one.field.Kind() != fields.Keyword:
 		return notYet("[no_match_size] of [" + one.name + "], which is of type [" + one.field.Type() + "],")
+	}
+	return one.checkLimit()
+}
+
+// checkLimit refuses a max_analyzer_offset above that of the index. The unified highlighter
+// does not look when it has nothing to do.
+func (one *marking) checkLimit() error {
+	switch {
+	case one.limit == highlight.NoLimit:
+	case one.limit <= 0:
+		return exception.New(exception.IllegalArgument, "the value [%d] of max_analyzer_offset is invalid", one.limit)
+	case one.limit > one.most && (one.plain || len(one.wanted) > 0 || one.style.NoMatch > 0):
+		return exception.New(exception.IllegalArgument, "max_analyzer_offset has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
+			"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
+			"For large texts, indexing with offsets or term vectors is recommended!", one.most)
 	}
 	return nil
 }
@@ -253,7 +269,7 @@ func (t *telling) appendHighlights(dst []byte, marks []*marking, h *search.Hit, 
 
 // fragments are those of the current hit.
 func (m *marking) fragments(h *search.Hit, index string) ([]string, error) {
-	if len(m.values) == 0 || len(m.wanted) == 0 && m.style.NoMatch == 0 {
+	if len(m.values) == 0 || len(m.wanted) == 0 && m.style.NoMatch == 0 && !m.plain {
 		return nil, nil
 	}
 	var a analysis.Analyzer
@@ -263,30 +279,67 @@ func (m *marking) fragments(h *search.Hit, index string) ([]string, error) {
 	if m.plain {
 		return m.plainFragments(h, index, a)
 	}
-	text := highlight.Read(m.values, a, m.gap, m.limit)
-	if m.limit == highlight.NoLimit && text.Length() > maxAnalyzed && !m.hasOffsets() {
+	limit := m.limit
+	if m.kept() {
+		limit = highlight.NoLimit
+	}
+	text := highlight.Read(m.values, a, m.gap, limit)
+	if m.limit == highlight.NoLimit && text.Length() > m.most && !m.hasOffsets() {
 		return nil, m.tooLong(strconv.Itoa(int(h.Doc)), index, "")
 	}
 	return highlight.Unified(text, m.wanted, m.style), nil
 }
 
-// plainFragments are those of the plain highlighter, which looks at each value alone.
+// plainFragments are those of the plain highlighter, which looks at each value alone, and
+// does not know what of it lies behind the limit.
 func (m *marking) plainFragments(h *search.Hit, index string, a analysis.Analyzer) ([]string, error) {
 	var texts []*highlight.Text
 	for _, v := range m.values {
+		if m.limit != highlight.NoLimit {
+			v = firstUnits(v, m.limit)
+		}
 		text := highlight.Read([]string{v}, a, m.gap, m.limit)
-		if text.Length() > maxAnalyzed && m.limit == highlight.NoLimit {
+		if text.Length() > m.most && m.limit == highlight.NoLimit {
 			return nil, m.tooLong(h.ID, index, ", and highlighting with unified or fvh highlighter")
 		}
 		texts = append(texts, text)
 	}
-	return highlight.Plain(texts, m.wanted, m.style, m.simple), nil
+	if len(m.wanted) == 0 && m.style.NoMatch == 0 {
+		return nil, nil
+	}
+	style := m.style
+	if m.limit != highlight.NoLimit {
+		style.NoMatch = 0
+	}
+	fragments := highlight.Plain(texts, m.wanted, style, m.simple)
+	if len(fragments) == 0 && m.style.NoMatch > 0 && m.limit != highlight.NoLimit {
+		all := highlight.Read(m.values[:1], a, m.gap, highlight.NoLimit) // which is not cut then
+		fragments = highlight.Plain([]*highlight.Text{all}, nil, m.style, m.simple)
+	}
+	return fragments, nil
+}
+
+// firstUnits are the first n units of a text in UTF-16.
+func firstUnits(text string, n int) string {
+	for i, r := range text {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 func (m *marking) tooLong(doc, index, with string) error {
 	return exception.New(exception.IllegalArgument, "The length of [%s] field of [%s] doc of [%s] index has exceeded [%d] - maximum allowed to be analyzed for highlighting. "+
 		"This maximum can be set by changing the [index.highlight.max_analyzed_offset] index level setting. "+
-		"For large texts, indexing with offsets or term vectors%s is recommended!", m.field.Path(), doc, index, maxAnalyzed, with)
+		"For large texts, indexing with offsets or term vectors%s is recommended!", m.field.Path(), doc, index, m.most, with)
+}
+
+// kept reports whether the server knows the places of what is wanted without taking the
+// text apart: forms of terms are not looked for in what index_options keeps.
+func (m *marking) kept() bool {
+	forms := func(w search.Wanted) bool { return len(w.Forms) > 0 }
+	return m.hasOffsets() && (!slices.ContainsFunc(m.wanted, forms) || strings.Contains(m.def.Text("term_vector"), "offsets"))
 }
 
 // hasOffsets reports whether the mapping asks to keep the places of words.

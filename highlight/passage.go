@@ -73,7 +73,7 @@ func (t *Text) passages(found []match, cut *cutter, most int) []*passage {
 			take(current)
 			start, behind := cut.around(m.start)
 			current = &passage{start: min(m.start, max(start, end))}
-			end = max(m.end, min(behind, len(t.units)))
+			end = max(end, min(behind, len(t.units)))
 			current.end = end
 		}
 		current.matches = append(current.matches, m)

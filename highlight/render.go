@@ -14,15 +14,20 @@ func (s *Style) render(t *Text, p *passage) string {
 	var out strings.Builder
 	plain := func(from, to int) { out.WriteString(s.encoded(t.units[from:to])) }
 	at := p.start
-	for _, m := range p.matches {
-		if m.start > at {
-			plain(at, m.start)
+	for i := 0; i < len(p.matches); i++ {
+		start, end := p.matches[i].start, p.matches[i].end
+		for i+1 < len(p.matches) && p.matches[i+1].start < end { // those that overlap are one
+			i++
+			end = p.matches[i].end
 		}
-		if m.end > at {
+		if end = min(end, p.end); start > at {
+			plain(at, start)
+		}
+		if start = max(at, start); end > start {
 			out.WriteString(s.Open)
-			plain(max(at, m.start), m.end)
+			plain(start, end)
 			out.WriteString(s.Close)
-			at = m.end
+			at = end
 		}
 	}
 	plain(at, max(at, p.end))

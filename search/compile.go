@@ -20,6 +20,7 @@ type compiler struct {
 	// around is the nested field whose objects are looked for; "" for documents.
 	around string
 	bare   bool // errors are told without a query_shard_exception around them
+	looks  bool // the plan is not run: it says what terms look like, not which there are
 	// filters: nobody asks for scores of what is compiled.
 	filters bool
 }

@@ -334,6 +334,9 @@ func keepBest(found []candidate, most int) []candidate {
 
 // chosen makes clauses of the terms that an automaton accepts.
 func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewriting, boost float32) (plan, error) {
+	if c.looks {
+		return &wordsPlan{field: f.Name(), accept: accept}, nil
+	}
 	limit := orDefault(c.limits.Clauses, defaultClauses)
 	most := limit + 1
 	if strings.HasPrefix(how.kind, "top_terms") {

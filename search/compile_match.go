@@ -150,15 +150,17 @@ func (b *builder) plan(tokens []analysis.Token, as form, and bool) (plan, error)
 }
 
 // survey tells how many places tokens have, holes included, whether some have the same
-// place, and whether one spans several.
+// place, and whether one spans several. As on the server, runs of tokens that stand beside
+// their tokens are no graph.
 func survey(tokens []analysis.Token) (places int, synonyms, graph bool) {
-	at := -1
+	at, runs := -1, false
 	for _, t := range tokens {
 		synonyms = synonyms || t.Position == at
 		graph = graph || t.Length > 1
+		runs = runs || t.Length > 1 && (t.Type == "shingle" || t.Type == "<DOUBLE>")
 		at = t.Position
 	}
-	return at + 1, synonyms, graph
+	return at + 1, synonyms, graph && !runs
 }
 
 // forgive gives none for what a field cannot be asked, when the query is lenient.

@@ -48,6 +48,12 @@ func (f *Found) Schema(h *search.Hit) *fields.Schema { return f.parts[h.Index][h
 // Kept is what the mapping of a hit's index leaves of the sources that are shown.
 func (f *Found) Kept(h *search.Hit) query.SourceFilter { return f.parts[h.Index][h.Source].index.kept }
 
+// MostAnalyzed is how long the texts of a hit's index may be to be highlighted, in units of
+// UTF-16.
+func (f *Found) MostAnalyzed(h *search.Hit) int {
+	return f.parts[h.Index][h.Source].index.rules.analyzed
+}
+
 // View is the view that a hit was found in.
 func (f *Found) View(h *search.Hit) segment.View {
 	return f.parts[h.Index][h.Source].reader.Views()[h.View]

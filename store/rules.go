@@ -19,6 +19,7 @@ type rules struct {
 	tombstones time.Duration // how long deletes are remembered at least; 0: as the engine does
 	defaults   []string      // patterns of index.query.default_field; nil: all fields
 	window     int           // index.max_result_window
+	analyzed   int           // index.highlight.max_analyzed_offset
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
 	pipeline   *exception.Error // writes that would go through a pipeline, of which there are none
@@ -49,6 +50,7 @@ func readRules(settings map[string]string) (rules, error) {
 		tombstones: max(r.span("index.gc_deletes", 0), 0),
 		defaults:   list(settings["index.query.default_field"]),
 		window:     r.number("index.max_result_window", 10000),
+		analyzed:   r.number("index.highlight.max_analyzed_offset", 1_000_000),
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
 	}
