@@ -41,11 +41,11 @@
 //   - tokenizers: classic, uax_url_email, thai; simple_pattern and simple_pattern_split
 //     with a pattern.
 //   - filters: concatenate_graph, condition, delimited_payload, delimited_term_freq,
-//     dictionary_decompounder, flatten_graph, hunspell, hyphenation_decompounder, kstem,
-//     min_hash, multiplexer, predicate_token_filter, type_as_payload; german_stem,
-//     serbian_normalization; of stemmer and snowball the languages dutch_kp, kstem
-//     (light_english), lovins, nepali, serbian, yiddish, and of snowball Arabic, Greek,
-//     Hindi and Indonesian.
+//     flatten_graph, hunspell, hyphenation_decompounder, kstem (a dictionary of 27,000
+//     words), min_hash, predicate_token_filter, type_as_payload; in multiplexer what does
+//     not look at one term at a time; of stemmer and snowball the languages dutch_kp,
+//     kstem (light_english), lovins, nepali, serbian, yiddish, and of snowball Arabic,
+//     Greek, Hindi and Indonesian.
 //   - options: stop's remove_trailing false; synonyms of WordNet, updateable, synonym_analyzer;
 //     html_strip's escaped_tags script and style; files of words (the server's error about a
 //     file that cannot be read); a position_increment_gap below 0.
@@ -54,7 +54,7 @@
 //   - explain of _analyze.
 //
 // Some values that the server refuses at the first text are refused at once: limits of
-// tokens and grams, groups of patterns.
+// tokens and grams, groups of patterns, unknown languages of snowball.
 //
 // # Known differences
 //

@@ -34,7 +34,7 @@ func filterKinds() map[string]filterKind {
 		"length":            {make: newLength},
 		"limit":             {make: newLimit},
 		"lowercase":         {make: newLowercase, normalizing: true},
-		"multiplexer":       {},
+		"multiplexer":       {make: newMultiplexer},
 		"ngram":             {make: newNGrams},
 		"nGram":             {make: newNGrams, needs: true},
 		"pattern_capture":   {make: newPatternCapture, needs: true},
@@ -55,7 +55,7 @@ func filterKinds() map[string]filterKind {
 		"word_delimiter_graph": {make: newWordDelimiterGraph},
 
 		"concatenate_graph": {}, "condition": {needs: true}, "delimited_payload": {}, "delimited_term_freq": {},
-		"dictionary_decompounder": {needs: true}, "hunspell": {needs: true}, "hyphenation_decompounder": {needs: true},
+		"dictionary_decompounder": {make: newDecompounder, needs: true}, "hunspell": {needs: true}, "hyphenation_decompounder": {needs: true},
 		"kstem": {}, "min_hash": {}, "predicate_token_filter": {needs: true}, "type_as_payload": {bareOnly: true},
 	}
 	addLanguageFilters(kinds)

@@ -195,6 +195,9 @@ func (a *Analysis) custom(q Inline) (Analyzer, error) {
 		if q.Tokenizer == nil && !filterKinds()[a.inlineType(groupFilter, part)].normalizing {
 			return nil, exception.New(exception.IllegalArgument, "Custom normalizer may not use filter [%s]", part.label())
 		}
+		if m, ok := f.(*multiplexer); ok && part.Settings != nil {
+			m.body = &q
+		}
 		if err := c.append(f, part.label()); err != nil {
 			return nil, err
 		}

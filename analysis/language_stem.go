@@ -231,7 +231,7 @@ var (
 func addLanguageFilters(kinds map[string]filterKind) {
 	for name, f := range map[string]filter{
 		"arabic_normalization": arabicNormal, "bengali_normalization": bengaliNormal, "german_normalization": germanNormal, "hindi_normalization": hindiNormal,
-		"indic_normalization": indicNormal, "persian_normalization": persianNormal, "sorani_normalization": soraniNormal,
+		"indic_normalization": indicNormal, "persian_normalization": persianNormal, "serbian_normalization": each(serbianNormal), "sorani_normalization": soraniNormal,
 		"scandinavian_folding": each(scandinavianFolding), "scandinavian_normalization": each(scandinavianNormal),
 	} {
 		kinds[name] = filterKind{make: always(f), normalizing: true}
@@ -245,7 +245,5 @@ func addLanguageFilters(kinds map[string]filterKind) {
 	}
 	kinds["stemmer"] = filterKind{make: newStemmer}
 	kinds["snowball"] = filterKind{make: newSnowball}
-	for _, name := range []string{"german_stem", "serbian_normalization"} {
-		kinds[name] = filterKind{}
-	}
+	kinds["german_stem"] = filterKind{make: always(onLetters(caumannsStem))}
 }

@@ -52,7 +52,11 @@ func (f *synonymRules) bind(before *chain) (filter, *exception.Error) {
 		if notForSynonyms(other) {
 			return nil, exception.New(exception.IllegalArgument, "Token filter [%s] cannot be used to parse synonyms", before.names[i])
 		}
-		if _, ok := other.(*synonyms); !ok {
+		switch other := other.(type) {
+		case *synonyms, decompounder: // the words of rules are left whole
+		case asciiFolding:
+			words.filters = append(words.filters, asciiFolding{})
+		default:
 			words.filters = append(words.filters, other)
 		}
 	}
@@ -76,7 +80,7 @@ func (f *synonymRules) bind(before *chain) (filter, *exception.Error) {
 // notForSynonyms tells whether words of rules cannot be taken apart with a filter.
 func notForSynonyms(f filter) bool {
 	switch f.(type) {
-	case *shingles, *edgeNGrams, *nGrams, *commonGrams, *wordDelimiter, oldDelimiter, fingerprint, *cjkBigrams, keywordRepeat:
+	case *shingles, *edgeNGrams, *nGrams, *commonGrams, *wordDelimiter, oldDelimiter, fingerprint, *cjkBigrams, keywordRepeat, *multiplexer:
 		return true
 	}
 	return false
