@@ -37,6 +37,9 @@ var searchDifferences = []difference{
 	{ // a page of nothing after some has no best score at the server
 		request: regexp.MustCompile(`from.*size\W+0\b|size\W+0\b.*from`), want: regexp.MustCompile(`"max_score":null`),
 	},
+	{ // what stands for a missing number without a sign is read by the server late, or fails its answer
+		request: regexp.MustCompile(`ul\W.{0,40}missing\W+x\b`), have: regexp.MustCompile(`For input string`),
+	},
 	{ // the server counts different values without a look at min_score
 		request: regexp.MustCompile(`cardinality.*min_score|min_score.*cardinality`), want: regexp.MustCompile(`^200 `), have: regexp.MustCompile(`^200 `),
 	},
@@ -44,6 +47,6 @@ var searchDifferences = []difference{
 		request: regexp.MustCompile(`/validate\b.*fuzzy\W+w\W`), have: regexp.MustCompile(`^200 false`),
 	},
 	{ // named by what is not supported, where the server does something
-		have: regexp.MustCompile(`^400 .*is not supported by this version of reshelve`),
+		have: regexp.MustCompile(`is not supported by this version of reshelve`),
 	},
 }

@@ -83,6 +83,10 @@ func (a *asker) sort(apart bool) string {
 			keys = append(keys, a.pick("score", `"_score"`, `{"_score":"asc"}`))
 			continue
 		}
+		if !apart && a.seldom(8, "briefly") {
+			keys = append(keys, a.pick("brief", `"i"`, `{"k":"desc"}`, `{"f":"asc"}`, `"_doc"`, `{"i":{"order":"asc","numeric_type":"double"}}`, `{"d":{"numeric_type":"date_nanos"}}`, `{"f":{"numeric_type":"long","mode":"max"}}`))
+			continue
+		}
 		options := a.options(2, `"order":`+a.pick("order", `"asc"`, `"desc"`)) + a.options(5, `"missing":`+a.pick("missing", `"_last"`, `"_first"`, `3`, `"x"`)) + a.options(6, `"mode":`+a.pick("mode", `"min"`, `"max"`, `"sum"`, `"avg"`, `"median"`))
 		switch field {
 		case "ip": // the server answers with 500s when missing is no address

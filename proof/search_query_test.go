@@ -203,7 +203,7 @@ func (a *asker) match() string {
 		return fmt.Sprintf(`{"match_bool_prefix":{%q:{"query":%q%s%s}}}`, field, a.words(), a.options(5, `"operator":"and"`, `"minimum_should_match":2`, `"fuzziness":1`), a.common())
 	}
 	return fmt.Sprintf(`{"match":{%q:{"query":%q%s%s}}}`, field, a.words(), a.options(8, `"operator":"and"`, `"minimum_should_match":"2"`, `"minimum_should_match":"70%"`, `"analyzer":"whitespace"`,
-		`"analyzer":"stop"`, `"zero_terms_query":"all"`, `"fuzziness":"AUTO"`, `"fuzziness":1`, `"prefix_length":1`, `"lenient":true`, a.ifScored(`"max_expansions":2`), `"fuzzy_transpositions":false`), a.common())
+		`"analyzer":"stop"`, `"zero_terms_query":"all"`, `"zero_terms_query":"none"`, `"auto_generate_synonyms_phrase_query":false`, `"fuzziness":"AUTO"`, `"fuzziness":1`, `"prefix_length":1`, `"lenient":true`, a.ifScored(`"max_expansions":2`), `"fuzzy_transpositions":false`), a.common())
 }
 
 func (a *asker) phrase() string {
@@ -236,9 +236,6 @@ func (a *asker) within() string {
 		if !a.seldom(4, "open") {
 			ends += fmt.Sprintf(`,%q:%s`, end, a.valueOf(field))
 		}
-	}
-	if ends == "" && strings.Contains(" w bin g fo ", " "+field+" ") {
-		ends = `,"gte":` + a.valueOf(field) // see the table of differences
 	}
 	switch {
 	case strings.Contains(" "+dateFields+" dr ", " "+field+" "):
@@ -276,11 +273,14 @@ func (a *asker) form() string {
 func (a *asker) multiMatch() string {
 	fields := fmt.Sprintf(`[%q,%q]`, a.field(textFields)+a.pick("boost", "", "", "^2", "^0.5"), a.pick("field", a.anyField(), a.field(textFields), "t*", "*.t", "n", "k^3"))
 	return fmt.Sprintf(`{"multi_match":{"query":%q,"fields":%s%s%s}}`, a.words(), fields, a.options(3, `"type":`+a.pick("type", `"best_fields"`, `"most_fields"`, `"cross_fields"`, `"phrase"`, `"phrase_prefix"`, `"bool_prefix"`))+
-		a.options(7, `"operator":"and"`, `"tie_breaker":0.3`, `"minimum_should_match":2`, `"slop":2`, `"lenient":true`, `"analyzer":"standard"`), a.common())
+		a.options(7, `"operator":"and"`, `"tie_breaker":0.3`, `"minimum_should_match":2`, `"slop":2`, `"lenient":true`, `"analyzer":"standard"`, `"fuzziness":"AUTO"`, `"zero_terms_query":"all"`, `"prefix_length":1`, a.ifScored(`"max_expansions":2`)), a.common())
 }
 
 func (a *asker) queryString() string {
 	clause := func() string {
+		if a.seldom(3, "more syntax") {
+			return a.syntax()
+		}
 		return a.pick("clause", a.word(), a.word(), `"`+a.words()+`"`, `"`+a.words()+`"~2`, a.word()+"*", a.word()+"~1", a.word()+"^2", "t:"+a.word(), "k:"+a.pick("k", "a", "b", "abc"), "i:[1 TO 10]", "i:>5", "d:[2020 TO *]", "+"+a.word(), "-"+a.word(),
 			"NOT "+a.word(), "("+a.word()+" OR "+a.word()+")", a.word()+" AND "+a.word(), "_exists_:k", "*:*", "t2:("+a.words()+")", "k:/a.*/", "qu?ck", "none:x", "\\"+"(x")
 	}
@@ -290,10 +290,20 @@ func (a *asker) queryString() string {
 	}
 	if a.seldom(2, "simple") {
 		text = strings.NewReplacer(" AND ", " + ", " OR ", " | ", "NOT ", "-").Replace(text)
-		return fmt.Sprintf(`{"simple_query_string":{"query":%s,"fields":["t","t2^2"]%s%s}}`, quoted(text), a.options(6, `"default_operator":"and"`, `"flags":"AND|OR|PREFIX"`, `"minimum_should_match":2`, `"analyze_wildcard":true`, `"lenient":true`), a.common())
+		fields := a.pick("fields", `,"fields":["t","t2^2"]`, `,"fields":["t","t2^2"]`, `,"fields":["t","k"]`, `,"fields":["t*"]`, `,"fields":["custom","st","t.en^3"]`)
+		return fmt.Sprintf(`{"simple_query_string":{"query":%s%s%s%s}}`, quoted(text), fields, a.options(6, `"default_operator":"and"`, `"flags":"AND|OR|PREFIX"`, `"flags":"PHRASE|FUZZY|SLOP"`, `"minimum_should_match":2`, `"analyze_wildcard":true`, `"lenient":true`, `"quote_field_suffix":".en"`, `"fuzzy_prefix_length":1`, `"fuzzy_transpositions":false`, `"analyzer":"whitespace"`), a.common())
 	}
-	return fmt.Sprintf(`{"query_string":{"query":%s%s%s}}`, quoted(text), a.pick("fields", `,"fields":["t","t2^2"]`, `,"default_field":"t"`, `,"fields":["t","k"]`, `,"fields":["t","t.en"],"type":"most_fields"`)+
-		a.options(7, `"default_operator":"and"`, `"lenient":true`, `"minimum_should_match":2`, `"phrase_slop":1`, `"analyze_wildcard":true`, `"tie_breaker":0.5`), a.common())
+	return fmt.Sprintf(`{"query_string":{"query":%s%s%s}}`, quoted(text), a.pick("fields", `,"fields":["t","t2^2"]`, `,"default_field":"t"`, `,"fields":["t","k"]`, `,"fields":["t","t.en"],"type":"most_fields"`, `,"fields":["t","t2","st"],"type":"cross_fields"`, `,"fields":["t","custom"],"type":"phrase"`, `,"fields":["t","t2"],"type":"bool_prefix"`, `,"fields":["t*"],"lenient":true`)+
+		a.options(9, `"default_operator":"and"`, `"minimum_should_match":2`, `"phrase_slop":1`, `"analyze_wildcard":true`, `"tie_breaker":0.5`, `"quote_field_suffix":".en"`, `"fuzzy_prefix_length":1`, `"fuzziness":1`, `"fuzzy_transpositions":false`,
+			`"escape":true`, `"allow_leading_wildcard":false`, `"quote_analyzer":"whitespace"`, `"time_zone":"+02:00"`, `"rewrite":"constant_score"`, `"auto_generate_synonyms_phrase_query":false`), a.common())
+}
+
+// syntax is what of the syntax of query_string is seldom used.
+func (a *asker) syntax() string {
+	w, v := a.word(), a.word()
+	return a.pick("syntax", "("+w+" "+v+")^2", w+" && "+v, w+" || "+v, "!"+w, "t:("+w+" OR "+v+")", "t:("+w+" AND NOT "+v+")", "+("+w+" "+v+") -"+v, "i:{1 TO 5]", "i:[* TO 5}", "i:<=5", "i:(>1 AND <8)", "k:[a TO b}", `k:"b c"`,
+		`"`+w+" "+v+`"~3^2`, w+"~0.5", w+"~2", w+"~", "*"+w, "t\\*:"+w, "t\\*:\""+w+" "+v+"\"", "k:*", "_exists_:nest.x", "*", "f:[0.5 TO 3]", "ip:10.0.0.1", `ip:"10.0.0.0/8"`, "b:true", "sc:>1.5", "d:<2020-06-01", "d:2020-05", `d:"2020-05-05||/M"`,
+		w+" OR ("+v+" AND "+w+")", "("+w+" OR "+v+") AND "+w, "NOT ("+w+" "+v+")", "t:/ju.*/", "("+w, w+")", w+" AND", `"`+w, "i:x", "a\\:b", "t:"+w+"^0", "/[a-c]+/", "kl:AB", "o.x:3", "nest.k:a", "al:5", "u:w-00?", "t2:"+w+"*^3")
 }
 
 func (a *asker) nested(depth int) string {
@@ -319,7 +329,7 @@ func (a *asker) geo() string {
 func (a *asker) functionScore(depth int) string {
 	var functions []string
 	for range a.number(0, 3, "functions") {
-		function := a.pick("function", `"weight":2.5`, `"random_score":{"seed":7,"field":"u"}`, `"field_value_factor":{"field":"i","missing":1,"modifier":"square"}`, `"field_value_factor":{"field":"by","factor":1.2,"modifier":"ln2p","missing":3}`,
+		function := a.pick("function", `"weight":2.5`, `"random_score":{"seed":7,"field":"u"}`, `"random_score":{"seed":-3,"field":"n"}`, `"field_value_factor":{"field":"i","missing":1,"modifier":"square"}`, `"field_value_factor":{"field":"by","factor":1.2,"modifier":"ln2p","missing":3}`,
 			`"gauss":{"i":{"origin":5,"scale":4}}`, `"exp":{"d":{"origin":"2020-06-01","scale":"30d","offset":"1d","decay":0.3}}`, `"linear":{"f":{"origin":"0","scale":"20"},"multi_value_mode":"max"}`, `"gauss":{"g":{"origin":"10,20","scale":"3000km"}}`)
 		if strings.Contains(function, `"by"`) || strings.Contains(function, `"i","missing"`) {
 			function += `,"filter":{"range":{"i":{"gte":0}}}`
@@ -332,5 +342,5 @@ func (a *asker) functionScore(depth int) string {
 		functions = append(functions, "{"+function+"}")
 	}
 	return fmt.Sprintf(`{"function_score":{"query":%s,"functions":[%s]%s%s}}`, a.query(depth), strings.Join(functions, ","), a.options(4, `"score_mode":`+a.pick("mode", `"sum"`, `"avg"`, `"first"`, `"max"`, `"min"`),
-		`"boost_mode":`+a.pick("mode", `"sum"`, `"avg"`, `"replace"`, `"max"`, `"min"`), `"max_boost":4`)+a.options(9, a.ifScored(`"min_score":1.1`)), a.common())
+		`"boost_mode":`+a.pick("mode", `"multiply"`, `"sum"`, `"avg"`, `"replace"`, `"max"`, `"min"`), `"max_boost":4`)+a.options(9, a.ifScored(`"min_score":1.1`)), a.common())
 }

@@ -134,7 +134,7 @@ func (c *Context) readyIn(w *work, path string, q Query) (*ready, error) {
 }
 
 func (c *Context) make(with compiler, w *work, q Query, scored bool) (*ready, error) {
-	with.index, with.now, with.limits = w.index, c.request.Now, c.request.Limits
+	with.index, with.now, with.limits = w.index, c.request.Now, w.index.Limits.or(c.request.Limits)
 	p, err := with.compile(q)
 	if err != nil {
 		return nil, err

@@ -85,6 +85,9 @@ func ordered(indices []search.Index, body string) string {
 	}
 	r := search.NewRequest()
 	r.Sort = s.Sort
+	if s.Query != nil {
+		r.Query = s.Query
+	}
 	for _, raw := range s.After {
 		r.After = append(r.After, after(string(raw)))
 	}
@@ -129,4 +132,27 @@ func after(text string) search.SortValue {
 	}
 	fmt.Sscan(text, &f)
 	return search.SortValue{Kind: search.Fractional, F: f}
+}
+
+// TestSettingsOfAnIndex: what an index says of its searches, with the answers of
+// OpenSearch 2.19.0.
+func TestSettingsOfAnIndex(t *testing.T) {
+	a := indexOf(t, 1, "a", `{"properties":{"t":{"type":"text"},"n":{"type":"long"},"k":{"type":"keyword"}}}`, `{"t":"fox","n":1,"k":"fox"}`)
+	a.Limits, a.Lenient = search.Limits{Terms: 2, Regexp: 3}, true
+	for _, c := range []struct{ body, want string }{
+		{`{"query":{"query_string":{"query":"fox","fields":["n","t"]}}}`, "a0[]"},
+		{`{"query":{"query_string":{"query":"fox","fields":["n","t"],"lenient":false}}}`, `query_shard_exception: failed to create query: For input string: "fox"`},
+		{`{"query":{"simple_query_string":{"query":"fox","fields":["n","t"]}}}`, `query_shard_exception: failed to create query: For input string: "fox"`},
+		{`{"query":{"match":{"n":"fox"}}}`, `query_shard_exception: failed to create query: For input string: "fox"`},
+		{`{"query":{"terms":{"n":[1,2]}}}`, "a0[]"},
+		{`{"query":{"terms":{"n":[1,2,3]}}}`, "query_shard_exception: failed to create query: The number of terms [3] used in the Terms Query request has exceeded the allowed maximum of [2]. " +
+			"This maximum can be set by changing the [index.max_terms_count] index level setting."},
+		{`{"query":{"regexp":{"k":"fo."}}}`, "a0[]"},
+		{`{"query":{"regexp":{"k":"fo.*"}}}`, "query_shard_exception: failed to create query: The length of regex [4] used in the Regexp Query request has exceeded the allowed maximum of [3]. " +
+			"This maximum can be set by changing the [index.max_regex_length] index level setting."},
+	} {
+		if got := ordered([]search.Index{a}, c.body); got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.body, got, c.want)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func (c *compiler) queryString(q *QueryString, boost float32) (plan, error) {
 			s.field = "*"
 		}
 	}
-	if s.lenient = all; q.Lenient != nil {
+	if s.lenient = all || c.index.Lenient; q.Lenient != nil {
 		s.lenient = *q.Lenient
 	}
 	if err := s.check(); err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/reshelve/reshelve/fields"
@@ -17,6 +18,8 @@ type Index struct {
 	Schema  *fields.Schema
 	// Defaults are the patterns of index.query.default_field; none: "*".
 	Defaults []string
+	Limits   Limits   // where they differ from the request's
+	Lenient  bool     // index.query_string.lenient: of query_string that does not say itself
 	Filter   Query    // that every document must meet, without a score: an alias's; nil: none
 	Sources  []Source // its shards, or those that are visited, by range
 }
@@ -55,6 +58,11 @@ type Limits struct {
 	Clauses int // of all bool queries, and terms of those that are expanded: 1024
 	Terms   int // of one terms query: 65536
 	Regexp  int // characters of one regular expression: 1000
+}
+
+// or takes other limits where these say nothing.
+func (l Limits) or(other Limits) Limits {
+	return Limits{cmp.Or(l.Clauses, other.Clauses), cmp.Or(l.Terms, other.Terms), cmp.Or(l.Regexp, other.Regexp)}
 }
 
 // Sort is one key of an order.

@@ -108,6 +108,7 @@ func searched(of []part) search.Index {
 	s := search.Index{
 		Number: idx.entry.Number, Name: idx.record.Name, UUID: idx.entry.UUID, Schema: idx.schema,
 		Aliases: of[0].aliases, Defaults: idx.rules.defaults, Filter: of[0].filter,
+		Limits: idx.rules.searches, Lenient: idx.rules.lenient,
 	}
 	for _, p := range of {
 		s.Sources = append(s.Sources, search.Source{Shard: p.row.Number, Views: p.reader.Views()})

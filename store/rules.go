@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/search"
 )
 
 // rules are the settings of an index that requests need, read once.
@@ -20,6 +21,8 @@ type rules struct {
 	defaults   []string      // patterns of index.query.default_field; nil: all fields
 	window     int           // index.max_result_window
 	analyzed   int           // index.highlight.max_analyzed_offset
+	searches   search.Limits // index.max_terms_count, index.max_regex_length
+	lenient    bool          // index.query_string.lenient
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
 	pipeline   *exception.Error // writes that would go through a pipeline, of which there are none
@@ -51,6 +54,8 @@ func readRules(settings map[string]string) (rules, error) {
 		defaults:   list(settings["index.query.default_field"]),
 		window:     r.number("index.max_result_window", 10000),
 		analyzed:   r.number("index.highlight.max_analyzed_offset", 1_000_000),
+		searches:   search.Limits{Terms: r.number("index.max_terms_count", 0), Regexp: r.number("index.max_regex_length", 0)},
+		lenient:    settings["index.query_string.lenient"] == "true",
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
 	}
