@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -47,6 +49,12 @@ type Serving struct {
 // that it has accepted.
 const StopWithin = 8 * time.Second
 
+// minThreads is how many threads run at once at least. Where two cores are shared with
+// others, requests wait for milliseconds behind a thread that the system has taken off its
+// core: with four, of eight clients one in a hundred waited 1.5 to 3.3 ms for a get, in place
+// of 3.0 to 5.4, in the same run.
+const minThreads = 4
+
 // Serve serves the data folder until ctx ends. It then refuses new requests,
 // finishes those it has accepted within StopWithin, and returns nil when
 // everything is closed. Ready is called once, when requests are answered.
@@ -65,6 +73,9 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 		req.Limits.InFlightBytes = req.Memory / 2
 	}
 	debug.SetMemoryLimit(req.Memory)
+	if threads := runtime.GOMAXPROCS(0); threads < minThreads && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(minThreads)
+	}
 	host, err := loopback(req.Listen)
 	if err != nil {
 		return err

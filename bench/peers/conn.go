@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/textproto"
 	"strconv"
 	"strings"
 )
@@ -36,6 +35,8 @@ func Request(method, path, contentType string, body []byte) []byte {
 	return append([]byte(head+"\r\n"), body...)
 }
 
+var colon, contentLength = []byte(":"), []byte("Content-Length")
+
 // Do writes a request and reads the answer, which is valid until the next call.
 func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 	if _, err := c.Write(request); err != nil {
@@ -58,8 +59,8 @@ func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 		if len(line) == 0 {
 			break
 		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if textproto.CanonicalMIMEHeaderKey(string(name)) == "Content-Length" {
+		name, value, _ := bytes.Cut(line, colon)
+		if bytes.EqualFold(name, contentLength) {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
 				return 0, nil, err
 			}

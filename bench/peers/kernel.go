@@ -48,6 +48,49 @@ func (p *Peer) Memory() (resident, anonymous int64, err error) {
 	return resident, anonymous, nil
 }
 
+// Written is how many bytes the peer has handed to file systems, whatever became of
+// them, by proc_pid_io(5).
+func (p *Peer) Written() (bytes int64, err error) { return p.account("io", "write_bytes:", 1) }
+
+// account is a number in a file of the peer's process that has one name and value a line.
+func (p *Peer) account(file, name string, unit int64) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.pid, file))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
+			n, err := strconv.ParseInt(fields[1], 10, 64)
+			return n * unit, err
+		}
+	}
+	return 0, fmt.Errorf("%s of %d has no %s", file, p.pid, name)
+}
+
+// Peak watches the anonymous memory of the peer until it is told to stop, ten times a
+// second, and returns the most that it saw, in bytes.
+func (p *Peer) Peak() (stop func() int64) {
+	ended, most := make(chan struct{}), make(chan int64)
+	go func() {
+		peak := int64(0)
+		for {
+			if now, err := p.account("status", "RssAnon:", 1<<10); err == nil {
+				peak = max(peak, now)
+			}
+			select {
+			case <-ended:
+				most <- peak
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(ended)
+		return <-most
+	}
+}
+
 // Disk is what the files in the peer's folder hold, in bytes.
 func (p *Peer) Disk() (bytes int64) {
 	_ = filepath.WalkDir(p.Dir, func(_ string, entry os.DirEntry, err error) error {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -105,6 +104,11 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	for _, p := range b.peers {
+		if err := b.merge(ctx, p, b.results[p]); err != nil {
+			return err
+		}
+	}
+	for _, p := range b.peers {
 		if err := b.end(ctx, p, b.results[p]); err != nil {
 			return err
 		}
@@ -156,16 +160,21 @@ func (b *bench) searches() error {
 	return nil
 }
 
-// end measures what a peer needs when it has merged all, how it starts, and what it
-// holds then.
-func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) error {
+// merge lets a peer merge all, and measures what it needs then.
+func (b *bench) merge(ctx context.Context, p *peers.Peer, r *result) (err error) {
 	if err := order(p, "POST", "/"+peers.Index+"/_forcemerge?max_num_segments=1"); err != nil {
 		return err
 	}
 	if err := p.Settle(ctx, time.Minute); err != nil {
 		return err
 	}
-	r.disk = p.Disk()
+	r.peak, r.disk = r.watch(), p.Disk()
+	r.written, err = p.Written()
+	return err
+}
+
+// end measures how a peer starts, and what it holds then.
+func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) (err error) {
 	for range b.rounds {
 		stopped, err := b.firstSearch(ctx, p, p.Stop)
 		if err != nil {
@@ -186,33 +195,6 @@ func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) error {
 	if err := p.Settle(ctx, time.Minute); err != nil {
 		return err
 	}
-	var err error
 	r.resident, r.after, err = p.Memory()
 	return err
-}
-
-// curve measures this store by size.
-func (b *bench) curve(ctx context.Context, binary, dir, sizes string) error {
-	fmt.Println("| documents | acknowledged/s | CPU s a 100,000 | match p50 | p99 | bool p50 | p99 | first search | anonymous, idle | on disk |")
-	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-	for text := range strings.SplitSeq(sizes, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return err
-		}
-		p := peers.Reshelve(binary, filepath.Join(dir, text), "--memory", "256MiB")
-		one := &bench{documents: n, rounds: b.rounds, long: b.long, first: b.first, kinds: chosen(b.kinds, []string{"match, two words", "bool"})}
-		one.add(p)
-		if err := one.run(ctx); err != nil {
-			return err
-		}
-		r := one.results[p]
-		match, both := r.searches["match, two words"], r.searches["bool: match, term, range"]
-		fmt.Printf("| %d | %.0f | %.2f | %s | %s | %s | %s | %s | %.1f MiB | %.2f GB |\n", n, r.rate, per100k(r.cpu, n),
-			peers.Short(peers.P50(match)), peers.Short(peers.P99(match)), peers.Short(peers.P50(both)), peers.Short(peers.P99(both)), peers.Short(peers.Median(r.killed)), peers.MiB(r.after), float64(r.settled)/1e9)
-		if err := os.RemoveAll(p.Dir); err != nil {
-			return err
-		}
-	}
-	return nil
 }

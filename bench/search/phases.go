@@ -20,10 +20,14 @@ type result struct {
 	loaded, after   int64           // anonymous bytes, idle, after the load and after everything
 	resident        int64           // after everything
 	settled, disk   int64           // bytes after the load, and when merged
+	watch           func() int64    // ends the watch over peak
+	peak            int64           // most anonymous bytes, from the load to the last merge
+	written         int64           // bytes that went to files meanwhile
 }
 
 // load loads the documents and measures what that takes until the server is idle.
 func (b *bench) load(ctx context.Context, p *peers.Peer, r *result) error {
+	r.watch = p.Peak()
 	before, err := p.CPU()
 	if err != nil {
 		return err
@@ -34,7 +38,7 @@ func (b *bench) load(ctx context.Context, p *peers.Peer, r *result) error {
 	if err := order(p, "POST", "/"+peers.Index+"/_refresh"); err != nil {
 		return err
 	}
-	if err := p.Settle(ctx, 5*time.Minute); err != nil {
+	if err := p.Settle(ctx, 5*time.Minute+time.Duration(b.documents)*time.Millisecond/10); err != nil {
 		return err
 	}
 	after, err := p.CPU()
