@@ -37,15 +37,15 @@ const (
 func (d *delivery) deliver(items []int) error {
 	for len(items) > 0 {
 		var why *trouble
-		failures := 0
+		var failed failures
 		err := insist(d.ctx, d.w.o.Patience, func() *trouble {
 			left, t := d.attempt(items)
 			if t == nil || len(left) < len(items) && t.again != never {
 				items = left
 				return nil
 			}
-			failures++
-			if d.halves(t, items, failures) {
+			failed.count(t)
+			if d.halves(t, items, &failed) {
 				why = t
 				return nil
 			}
@@ -68,9 +68,21 @@ func (d *delivery) deliver(items []int) error {
 	return nil
 }
 
+// failures are those of one set of operations, by what they may mean.
+type failures struct{ internal, broken int }
+
+func (f *failures) count(t *trouble) {
+	switch {
+	case t.told && t.status == http.StatusInternalServerError:
+		f.internal++
+	case t.status == 0 && t.again == ifHarmless:
+		f.broken++
+	}
+}
+
 // halves tells whether a request is better sent in halves, or when it is one
 // operation, not again.
-func (d *delivery) halves(t *trouble, items []int, failures int) bool {
+func (d *delivery) halves(t *trouble, items []int, failed *failures) bool {
 	switch {
 	case t.status == http.StatusRequestEntityTooLarge:
 		return true
@@ -79,9 +91,9 @@ func (d *delivery) halves(t *trouble, items []int, failures int) bool {
 	case t.told && t.status == http.StatusBadRequest:
 		return true
 	case t.told && t.status == http.StatusInternalServerError:
-		return failures >= serverErrors
+		return failed.internal >= serverErrors
 	case t.status == 0 && t.again == ifHarmless:
-		return len(items) > 1 && failures >= brokenLarge && d.length(items) > large
+		return len(items) > 1 && failed.broken >= brokenLarge && d.length(items) > large
 	}
 	return false
 }

@@ -216,7 +216,7 @@ func strange(status int, body []byte, d *told, location string) error {
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		text = "a web page, so something between us and the cluster answers: " + title(text)
 	}
-	if kind == fault.NotFound || kind == fault.Refused && d == nil && location == "" {
+	if start := bytes.TrimSpace(body); len(start) > 0 && start[0] != '{' && (kind == fault.NotFound || kind == fault.Refused && location == "") {
 		kind = fault.Unavailable // no cluster has said so
 	}
 	err := fault.New(kind, "it answers with status %d: %s", status, text)
