@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/shard"
@@ -19,6 +20,8 @@ type Wiring struct {
 	Blobs map[string]blob.Opener
 	// Folder opens the data folder of a store; see [Folder].
 	Folder func(ctx context.Context, dir string, o FolderOptions) (Folder, error)
+	// Coordinate opens the coordination store that a cluster offers.
+	Coordinate func(ctx context.Context, c *cluster.Client) (coord.Store, error)
 	// Face answers HTTP for a store.
 	Face func(s *Store, l Limits) *http.Server
 }

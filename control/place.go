@@ -45,11 +45,16 @@ func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func()
 		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), dir)
 		return nil, nil, fault.WithNext(err, "name the folder of a store; reshelve serve --data DIR makes one")
 	}
-	quiet := slog.New(slog.DiscardHandler)
-	opened, err := c.openFolder(ctx, dir, FolderOptions{Logger: quiet})
+	opened, err := c.openFolder(ctx, dir, FolderOptions{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, nil, err
 	}
+	client, leave := c.within(dir, opened)
+	return client, leave, nil
+}
+
+// within serves an open folder to one client in this process. Leave closes the folder.
+func (c *Control) within(dir string, opened *openedFolder) (*cluster.Client, func() error) {
 	pipes := newPipes()
 	server := c.wiring.Face(opened.store, Limits{})
 	ended := make(chan struct{})
@@ -57,12 +62,11 @@ func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func()
 		defer close(ended)
 		_ = server.Serve(pipes) // ends with the listener
 	}()
-	client, leave := connect(dir, pipes.dial, func() error {
+	return connect(dir, pipes.dial, func() error {
 		_ = server.Close()
 		<-ended
 		return opened.close()
 	})
-	return client, leave, nil
 }
 
 // connect makes a client of the store in dir over connections that dial makes.

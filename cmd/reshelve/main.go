@@ -18,8 +18,11 @@ import (
 	"github.com/reshelve/reshelve/blob/s3"
 	"github.com/reshelve/reshelve/blob/web"
 	"github.com/reshelve/reshelve/cli"
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/coord/local"
+	"github.com/reshelve/reshelve/coord/opensearch"
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/shard/embedded"
 )
@@ -28,7 +31,12 @@ var openers = map[string]blob.Opener{
 	"file": folder.Open, "s3": s3.Open, "gs": gcs.Open, "az": azure.Open, "http": web.Open, "https": web.Open,
 }
 
-var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face}
+var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Coordinate: coordinate}
+
+// coordinate opens the coordination store that a cluster offers.
+func coordinate(ctx context.Context, c *cluster.Client) (coord.Store, error) {
+	return opensearch.Open(ctx, c, opensearch.Options{})
+}
 
 // openFolder opens a data folder: the embedded engine and its coordination store.
 func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {

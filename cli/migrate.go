@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+	"github.com/spf13/cobra"
+)
+
+// migrate moves a snapshot into a target.
+func (p *program) migrate() *cobra.Command {
+	req := control.MigrateRequest{Policy: work.Default}
+	cmd := &cobra.Command{
+		Use:   "migrate --from REPO --to TARGET [flags]",
+		Short: "Move the documents of a snapshot into a cluster or a data folder, and prove it",
+		Long: `Move the documents of a snapshot into a cluster or a data folder, and prove that
+they are all there.
+
+--from is the repository, as "reshelve help repositories" tells. --to is the URL of
+an OpenSearch, an Elasticsearch or a "reshelve serve", or a data folder, which is
+made when it is not there and needs no server. The documents keep their ids, routing
+and versions. Killed at any time, the migration goes on where it was:
+reshelve worker --join TARGET, from this machine or from others.`,
+		Example: `  reshelve migrate --from /backups/repository --to ./data
+  reshelve migrate --from s3://backups/search --to http://127.0.0.1:9200 --index 'logs-*' --workers 4`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
+	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
+	flags.StringVar(&req.Target, "to", "", "where the documents go: `URL|DIR`")
+	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index another name: `OLD=NEW`; may be repeated")
+	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
+	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents")
+	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
+	flags.BoolVar(&req.KeepWayBack, "keep-way-back", false, "do not finish by itself: abort stays possible until reshelve movement finish")
+	flags.DurationVar(&req.Policy.InitialLease, "initial-lease", req.Policy.InitialLease, "how long the first lease of a piece lasts; each next one lasts twice as long")
+	flags.DurationVar(&req.Policy.Heartbeat, "heartbeat", req.Policy.Heartbeat, "how often a worker stores how far it is")
+	flags.IntVar(&req.Policy.MaxAttempts, "max-attempts", req.Policy.MaxAttempts, "attempts without progress after which a piece has failed")
+	flags.DurationVar(&req.Policy.ClockTolerance, "clock-tolerance", req.Policy.ClockTolerance, "how far this machine's clock may be from the coordination store's")
+	memory := size(256 << 20)
+	flags.Var(&memory, "memory", "the memory to stay below when the target is a folder")
+	selectionFlags(cmd, &req.Selection)
+	allowPartialFlag(cmd, &req.Selection)
+	_ = cmd.MarkFlagRequired("from")
+	_ = cmd.MarkFlagRequired("to")
+	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+		req.By = userName()
+		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		progress := p.newProgress("document", true)
+		defer progress.stop()
+		m, err := p.control.Migrate(ctx, req, func(m *control.Movement) {
+			fraction := -1.0
+			if m.Progress.ExpectedBytes > 0 {
+				fraction = float64(m.Progress.Bytes) / float64(m.Progress.ExpectedBytes)
+			}
+			progress.set(m.Progress.Read, m.Progress.Bytes, min(fraction, 1))
+		})
+		progress.stop()
+		if m == nil {
+			return err
+		}
+		if err == nil {
+			err = outcomeOf(m)
+		}
+		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m) })
+	})
+	return cmd
+}
+
+// outcomeOf is the error that a movement's state stands for; nil while all is well.
+func outcomeOf(m *control.Movement) error {
+	switch m.State {
+	case movement.Held:
+		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, m.Cause), "%s", m.Next)
+	case movement.Failed:
+		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
+	}
+	return nil
+}
+
+func printMovement(w io.Writer, m *control.Movement) {
+	fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State)
+	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">BYTES")
+	for _, i := range m.Progress.Indices {
+		t.row(i.Source, i.Target, fmt.Sprint(i.Shards), count(i.Documents), count(i.Copied.Read), count(i.Copied.Acknowledged),
+			count(i.Copied.Conflicts), count(i.Copied.Failed), bytesText(i.Copied.Bytes))
+	}
+	t.print(w)
+	for _, phase := range m.Phases {
+		if !phase.Ended.IsZero() {
+			fmt.Fprintf(w, "%s: %s, %s\n", phase.Name, oneLine(phase.Outcome), spanText(phase.Ended.Sub(phase.Started)))
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/spf13/cobra"
+)
+
+// worker is one of the processes that do what movements need.
+func (p *program) worker() *cobra.Command {
+	req := control.WorkerRequest{}
+	memory := size(256 << 20)
+	cmd := &cobra.Command{
+		Use:   "worker --join PLACE [flags]",
+		Short: "Work for the movements of a place: as many workers as you like, anywhere",
+		Long: `Work for the movements that a place records: the URL or the data folder of their target.
+
+Workers know of each other only by the records in that place. One that is killed, or
+loses its connection, leaves a lease behind that another takes over; one that gets
+SIGTERM stores how far it is and gives its lease back.`,
+		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once",
+		Args:    cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR`")
+	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
+	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do")
+	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
+	_ = cmd.MarkFlagRequired("join")
+	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, nil))
+		return p.control.Work(ctx, req)
+	})
+	return cmd
+}

@@ -1,0 +1,177 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// MigrateRequest asks for the documents of a snapshot to be moved to a target. The zero value
+// of a field is its default.
+type MigrateRequest struct {
+	Selection
+	Target       string      // a URL, or a data folder, made when it is not there
+	Rename       []string    // "old=new", names of indices
+	Workers      int         // slots of this process; 2
+	Policy       work.Policy // of leases
+	ItemBytes    int64       // about, of one item; 1 GiB
+	IntoExisting bool        // write into indices that hold documents
+	NoVersions   bool        // send documents without the versions that the snapshot holds
+	KeepWayBack  bool        // stop before what cannot be undone
+	Memory       int64       // bytes to stay below when the target is a folder; 256 MiB
+	By, Why      string
+	Logger       *slog.Logger
+}
+
+// Movement is a movement as people and programs read it.
+type Movement struct {
+	movement.Record
+	Progress *migrate.Progress `json:"progress,omitempty"`
+}
+
+// Migrate plans the migration, starts it and works for it until it has ended or holds. Told
+// is called from time to time with how far it is.
+func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {
+	plan, err := c.planMigration(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	side, err := c.side(ctx, req.Target, req.Memory, req.Logger)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, side.leave()) }()
+	body, err := json.Marshal(plan)
+	if err != nil {
+		return nil, fault.Wrap(fault.Bug, err)
+	}
+	d := drive.New(side.coord, plan.Policy.ClockTolerance)
+	now, err := d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := movement.Record{ID: newID(now), Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(),
+		KeepWayBack: req.KeepWayBack, Created: now}
+	if err := d.Plan(ctx, m); err != nil {
+		return nil, err
+	}
+	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
+		return nil, err
+	}
+	return c.work(ctx, d, side, m.ID, &req, told)
+}
+
+// work works for one movement and tells of it, until it ends or holds.
+func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id string, req *MigrateRequest, told func(*Movement)) (*Movement, error) {
+	telling, stop := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for drive.Wait(telling, time.Second) == nil {
+			if m, err := movementOf(telling, d, id); err == nil {
+				told(m)
+			}
+		}
+	}()
+	err := worker.Run(ctx, d, c.lanes(side), worker.Options{
+		Name: workerName(), Slots: max(req.Workers, 1), Movement: id, Logger: req.Logger, Pause: 200 * time.Millisecond,
+	})
+	stop()
+	<-stopped
+	if err != nil {
+		return nil, err
+	}
+	m, err := movementOf(context.WithoutCancel(ctx), d, id)
+	if err == nil {
+		told(m)
+	}
+	return m, err
+}
+
+// movementOf reads a movement with its progress.
+func movementOf(ctx context.Context, d *drive.Driver, id string) (*Movement, error) {
+	r, err := d.Movement(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m := &Movement{Record: r}
+	if len(r.Report) > 0 && json.Unmarshal(r.Report, &m.Progress) == nil {
+		return m, nil
+	}
+	m.Progress, err = migrate.ProgressOf(ctx, d, &r)
+	return m, err
+}
+
+// planMigration reads what the snapshot holds, and decides what is moved where.
+func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migrate.Plan, error) {
+	chosen, err := c.choose(ctx, req.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if req.Policy == (work.Policy{}) {
+		req.Policy = work.Default
+	}
+	if req.ItemBytes == 0 {
+		req.ItemBytes = 1 << 30
+	}
+	plan := &migrate.Plan{Repository: req.Repository, Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
+		Version: chosen.snapshot.Version, Target: req.Target, Policy: req.Policy, IntoExisting: req.IntoExisting,
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes}
+	renamed, err := renames(req.Rename)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range chosen.names {
+		idx, err := chosen.snapshot.Index(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		estimate, err := chosen.snapshot.Estimate(ctx, func(n string) bool { return n == name })
+		if err != nil {
+			return nil, err
+		}
+		target := name
+		if to, ok := renamed[name]; ok {
+			target = to
+		}
+		plan.Indices = append(plan.Indices, migrate.Index{Source: name, Target: target, Shards: idx.Shards,
+			Documents: estimate.Documents, Bytes: estimate.SourceBytes})
+	}
+	return plan, nil
+}
+
+func renames(pairs []string) (map[string]string, error) {
+	to := map[string]string{}
+	for _, pair := range pairs {
+		old, name, ok := strings.Cut(pair, "=")
+		if !ok || old == "" || name == "" {
+			err := fault.New(fault.Usage, "--rename %q is no pair of names", pair)
+			return nil, fault.WithNext(err, "write old=new")
+		}
+		to[old] = name
+	}
+	return to, nil
+}
+
+// newID is a movement's: when it was planned, and some chance.
+func newID(now time.Time) string {
+	return now.UTC().Format("20060102-150405-") + strings.ToLower(rand.Text()[:6])
+}
+
+// workerName is unique among processes.
+func workerName() string {
+	host, _ := os.Hostname()
+	return host + "-" + strings.ToLower(rand.Text()[:8])
+}

@@ -1,0 +1,31 @@
+// Package drive runs the machines of packages movement and work: it loads a record from the
+// coordination store, lets the pure machine step, compares and sets, and tells what is to be
+// done. What every lane needs while it acts lies here once: leases with their watchdog,
+// heartbeats, retries by the kind of error, the store's clock, the ledger.
+//
+//	load record ─▶ step (pure) ─▶ compare and set ─▶ act ─▶ next event
+//	      ▲              conflict: load again │
+//	      └───────────────────────────────────┘
+//
+// # Terms
+//
+//   - piece: a record with a lease: a phase, an index or an item of work.
+//   - held piece: a piece whose lease this process holds. Its context ends when the lease
+//     does, so nothing goes on that works with it.
+//   - keys: movements/ID is a movement; under movement/ID/ lie its pieces (phase/…, index/…,
+//     item/…), its ledger, and what lanes keep.
+//
+// # Invariants
+//
+//  1. Nothing is stored that a pure machine did not decide upon the record that is replaced.
+//  2. A write whose outcome is unknown is settled by reading: when the record is what was to
+//     be written, it was written.
+//  3. A held piece's context ends before its lease does, by the clock of this machine's own
+//     running, whatever the wall clock shows.
+//  4. A ledger entry is stored before the thing that it names is made, and removed after the
+//     thing has been undone.
+//  5. Time in records is the store's; a machine whose clock is off by more than the tolerance
+//     claims nothing.
+//
+// Absent on purpose: what phases do (the lanes), and choosing which piece to claim (worker).
+package drive

@@ -1,0 +1,206 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/work"
+)
+
+// Piece is a record with a lease.
+type Piece[T any] interface {
+	*T
+	Base() *work.Lease
+}
+
+// Held is a piece whose lease this process holds. Safe for concurrent use.
+type Held[T any, P Piece[T]] struct {
+	driver *Driver
+	key    string
+	worker string
+	policy work.Policy
+	claim  time.Time       // by the store's clock
+	lease  context.Context // ends when the lease does, or some seconds after the caller's end
+	end    context.CancelCauseFunc
+	ctx    context.Context // ends when lease or the caller's context does
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	piece    T
+	revision int64
+}
+
+// Claim takes the lease of the piece at key for worker. It is nil without an error when
+// someone else has it, when it is done, or when it has failed, also by this very claim.
+// The piece must be ended by Complete, Fail or Release.
+func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string, p work.Policy) (*Held[T, P], T, error) {
+	var none T
+	now, err := d.clock.check(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	record, err := d.store.Get(ctx, key)
+	if err != nil {
+		return nil, none, fault.At(err, key)
+	}
+	var piece T
+	if err := decode(record.Value, &piece); err != nil {
+		return nil, none, fault.At(err, key)
+	}
+	lease, ours, err := P(&piece).Base().Claim(p, worker, now)
+	if err != nil { // someone holds it, or it has ended
+		return nil, piece, nil
+	}
+	*P(&piece).Base() = lease
+	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: now, piece: piece}
+	value, err := json.Marshal(&piece)
+	if err != nil {
+		return nil, none, fault.Wrap(fault.Bug, err)
+	}
+	began := time.Now()
+	h.revision, err = d.store.Swap(ctx, key, record.Revision, value)
+	switch {
+	case fault.Is(err, fault.Conflict):
+		return nil, piece, nil
+	case err != nil:
+		return nil, none, fault.At(err, key)
+	case !ours:
+		return nil, piece, nil
+	}
+	h.watch(ctx, began.Add(lease.Expiration.Sub(now)))
+	return h, piece, nil
+}
+
+// StopWithin is how long a worker that is told to stop tries to give its leases back.
+const StopWithin = 8 * time.Second
+
+// watch ends the contexts when the lease ends, by the machine's monotonic clock. When the
+// caller's ends before, there is some time left in which to give the lease back.
+func (h *Held[T, P]) watch(caller context.Context, end time.Time) {
+	h.lease, h.end = context.WithCancelCause(context.WithoutCancel(caller))
+	h.ctx, h.cancel = context.WithCancel(h.lease)
+	lost := fault.At(fault.New(fault.LostLease, "the lease has ended"), h.key)
+	timer := time.AfterFunc(time.Until(end), func() { h.end(lost) })
+	stop := context.AfterFunc(caller, func() {
+		h.cancel()
+		time.AfterFunc(StopWithin, func() { h.end(context.Cause(caller)) })
+	})
+	context.AfterFunc(h.lease, func() {
+		timer.Stop()
+		stop()
+		h.cancel()
+	})
+}
+
+// Context ends when the lease does, and when the context of the claim does. Its cause tells a
+// lost lease.
+func (h *Held[T, P]) Context() context.Context { return h.ctx }
+
+// Lost tells why the lease can no longer be used; nil while it can, also when the context
+// of the claim has ended.
+func (h *Held[T, P]) Lost() error { return context.Cause(h.lease) }
+
+// Piece is what is stored.
+func (h *Held[T, P]) Piece() T {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.piece
+}
+
+// Checkpoint is how long, from the claim on, the work may go on before what is left is to be
+// handed over.
+func (h *Held[T, P]) Checkpoint() time.Duration {
+	piece := h.Piece()
+	return work.Checkpoint(P(&piece).Base().Expiration.Sub(h.claim))
+}
+
+// Update stores what change makes of the piece, unless the lease has been lost: then the
+// context ends with fault.LostLease, and so does Update. The coordination store may be away
+// meanwhile for as long as the lease lasts.
+func (h *Held[T, P]) Update(change func(piece T, now time.Time) (T, error)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	err := again(h.lease, func() error { return h.swap(change) })
+	if fault.Is(err, fault.LostLease) {
+		h.end(err)
+	}
+	return err
+}
+
+func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
+	now, err := h.driver.Now(h.lease)
+	if err != nil {
+		return err
+	}
+	for {
+		next, err := change(h.piece, now)
+		if err != nil {
+			return fault.At(err, h.key)
+		}
+		value, err := json.Marshal(&next)
+		if err != nil {
+			return fault.Wrap(fault.Bug, err)
+		}
+		revision, err := h.driver.store.Swap(h.lease, h.key, h.revision, value)
+		if err == nil {
+			h.piece, h.revision = next, revision
+			return nil
+		}
+		// Someone was faster, or nobody knows: what is stored tells.
+		there, reading := h.driver.store.Get(h.lease, h.key)
+		switch {
+		case fault.Is(reading, fault.NotFound):
+			return fault.At(fault.New(fault.LostLease, "its record is gone"), h.key)
+		case reading != nil:
+			return reading
+		case bytes.Equal(there.Value, value):
+			h.piece, h.revision = next, there.Revision
+			return nil
+		case there.Revision == h.revision: // it did not happen
+			return err
+		}
+		var piece T
+		if err := decode(there.Value, &piece); err != nil {
+			return err
+		}
+		if err := P(&piece).Base().Held(h.worker, now); err != nil {
+			return fault.At(err, h.key)
+		}
+		h.piece, h.revision = piece, there.Revision
+	}
+}
+
+// Beat says that this process is at work.
+func (h *Held[T, P]) Beat() error {
+	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Beat(h.worker, now, false) })
+}
+
+// Complete says that the piece is done.
+func (h *Held[T, P]) Complete() error {
+	defer h.end(context.Canceled)
+	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Complete(h.worker, now) })
+}
+
+// Fail says that no attempt can do it.
+func (h *Held[T, P]) Fail(cause string) error {
+	defer h.end(context.Canceled)
+	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Fail(h.worker, now, cause) })
+}
+
+// Release gives the lease back, with the cause when the attempt failed.
+func (h *Held[T, P]) Release(cause string) error {
+	defer h.end(context.Canceled)
+	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Release(h.worker, now, cause) })
+}
+
+func (h *Held[T, P]) decide(change func(work.Lease, time.Time) (work.Lease, error)) error {
+	return h.Update(func(piece T, now time.Time) (T, error) {
+		lease, err := change(*P(&piece).Base(), now)
+		*P(&piece).Base() = lease
+		return piece, err
+	})
+}

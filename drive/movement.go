@@ -1,0 +1,112 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// movements is the prefix of the records of movements; all else of one lies under
+// "movement/ID/", where a list of movements does not meet it.
+const movements = "movements/"
+
+// Plan stores a new movement; fault.Conflict when there is one with its ID.
+func (d *Driver) Plan(ctx context.Context, r movement.Record) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return fault.Wrap(fault.Bug, err)
+	}
+	return again(ctx, func() error {
+		_, err := d.store.Create(ctx, movements+r.ID, value)
+		if fault.Is(err, fault.Conflict) { // by an attempt of ours whose answer was lost?
+			if there, e := d.store.Get(ctx, movements+r.ID); e == nil && bytes.Equal(there.Value, value) {
+				return nil
+			}
+		}
+		return fault.At(err, "movement "+r.ID)
+	})
+}
+
+// Movement is the one with this ID.
+func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, error) {
+	var r movement.Record
+	err := again(ctx, func() error {
+		record, err := d.store.Get(ctx, movements+id)
+		if err == nil {
+			err = decode(record.Value, &r)
+		}
+		return fault.At(err, "movement "+id)
+	})
+	return r, err
+}
+
+// Movements are all of the store's, by ID.
+func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err error) {
+	err = again(ctx, func() error {
+		records, err := d.store.List(ctx, movements)
+		if err != nil {
+			return err
+		}
+		all = make([]movement.Record, len(records))
+		for i, record := range records {
+			if err := decode(record.Value, &all[i]); err != nil {
+				return fault.At(err, record.Key)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Apply lets an event happen to a movement, at the store's time, and gives the record after
+// it and what is to be done.
+func (d *Driver) Apply(ctx context.Context, id string, e movement.Event) (movement.Record, []movement.Effect, error) {
+	var next movement.Record
+	var effects []movement.Effect
+	now, err := d.Now(ctx)
+	if err != nil {
+		return next, nil, err
+	}
+	e.At = now
+	wanted := []byte(nil)
+	err = again(ctx, func() error {
+		for {
+			record, err := d.store.Get(ctx, movements+id)
+			if err != nil {
+				return err
+			}
+			if wanted != nil && bytes.Equal(record.Value, wanted) {
+				return nil
+			}
+			var r movement.Record
+			if err := decode(record.Value, &r); err != nil {
+				return err
+			}
+			if next, effects, err = movement.Step(r, e); err != nil {
+				return err
+			}
+			if wanted, err = json.Marshal(next); err != nil {
+				return fault.Wrap(fault.Bug, err)
+			}
+			if bytes.Equal(record.Value, wanted) {
+				return nil
+			}
+			_, err = d.store.Swap(ctx, movements+id, record.Revision, wanted)
+			if !fault.Is(err, fault.Conflict) {
+				return err
+			}
+		}
+	})
+	return next, effects, fault.At(err, "movement "+id)
+}
+
+// decode reads a record; one that is none is fault.Corrupt.
+func decode(value []byte, into any) error {
+	if err := json.Unmarshal(value, into); err != nil {
+		return fault.New(fault.Corrupt, "the record is not understood: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package drive
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+)
+
+// The pauses between attempts at the coordination store.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 15 * time.Second
+)
+
+// Passing tells whether an error may go away by itself.
+func Passing(err error) bool {
+	return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Transient)
+}
+
+// again does something until it ends otherwise than with an error that may pass, or ctx
+// ends: then the last error is told with the cause of the end.
+func again(ctx context.Context, do func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := do()
+		if err == nil || !Passing(err) {
+			return err
+		}
+		if Wait(ctx, pause) != nil {
+			return fault.At(err, "until "+context.Cause(ctx).Error())
+		}
+	}
+}
+
+// Wait waits for about d, between a half and one and a half of it, so that workers which
+// failed together do not come back together. It is ctx's cause when that ends before.
+func Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d/2 + rand.N(d+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,189 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
+)
+
+// copying is the copy of one item: one goroutine reads, the writer sends and is answered,
+// and each heartbeat stores how far everything is acknowledged.
+type copying struct {
+	*turn
+	held   *heldItem
+	target string // the index
+	began  time.Time
+	setup  time.Duration // from the claim to the first document
+
+	mu      sync.Mutex
+	tracker *work.Tracker
+}
+
+func newCopying(t *turn, held *heldItem) *copying {
+	item := held.Piece()
+	return &copying{turn: t, held: held, target: t.targetOf(item.Index), began: time.Now(),
+		tracker: work.NewTracker(item.Cursor, item.Counts)}
+}
+
+// run reads the item's documents and sends them, until the end of the item or of ctx. What
+// was sent is answered when it returns.
+func (c *copying) run(ctx context.Context) error {
+	sending := &sending{copying: c}
+	sending.ctx, sending.cancel = context.WithCancelCause(c.held.Context()) // ctx ends the reading alone
+	defer sending.cancel(nil)
+	err := c.read(ctx, sending)
+	sending.wait.Wait()
+	if e := context.Cause(sending.ctx); e != nil && c.held.Context().Err() == nil {
+		err = e
+	}
+	return err
+}
+
+// sending are the batches of an item that are on their way.
+type sending struct {
+	*copying
+	ctx    context.Context // ends with the first error
+	cancel context.CancelCauseFunc
+	wait   sync.WaitGroup
+}
+
+// send registers a batch, which stands for the positions up to end, and sends it. It waits
+// while the writer has enough to do.
+func (s *sending) send(b *batch, end int64) error {
+	s.mu.Lock()
+	b.ticket = s.tracker.Begin(end)
+	s.mu.Unlock()
+	if b.Len() == 0 {
+		return s.answered(b, cluster.Result{})
+	}
+	s.wait.Add(1)
+	err := s.writer.Start(s.ctx, &b.Batch, func(result cluster.Result, err error) {
+		defer s.wait.Done()
+		if err == nil {
+			err = s.answered(b, result)
+		}
+		if err != nil {
+			s.cancel(err)
+		}
+	})
+	if err != nil {
+		s.wait.Done()
+	}
+	return err
+}
+
+// answered counts a batch of which each document has its answer for good, and lists those
+// that failed before anything says that the batch is done.
+func (s *sending) answered(b *batch, r cluster.Result) error {
+	b.counts.Acknowledged = int64(r.Acknowledged)
+	b.counts.Conflicts = int64(len(r.Conflicts))
+	b.counts.Retries = int64(r.Repeated)
+	for _, f := range r.Failed {
+		b.bad = append(b.bad, Failure{Position: b.positions[f.Item], ID: f.ID, Type: f.Type, Reason: f.Reason, Status: f.Status})
+	}
+	b.counts.Failed = int64(len(b.bad))
+	if err := s.keepFailures(s.ctx, b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tracker.Done(b.ticket, b.counts)
+	return nil
+}
+
+// batch are documents on their way.
+type batch struct {
+	cluster.Batch
+	from      int64 // the first position that it stands for
+	positions []int64
+	ticket    work.Ticket
+	counts    work.Counts
+	bad       []Failure
+}
+
+// read reads documents in their order, and sends them.
+func (c *copying) read(ctx context.Context, to *sending) error {
+	item := c.held.Piece()
+	shard, err := c.shard(ctx, item.Index, item.Shard)
+	if err != nil {
+		return err
+	}
+	opts := snapshot.ReadOptions{From: item.Cursor, Versions: !c.plan.NoVersions}
+	if item.End != work.ToEnd {
+		opts.To = item.End
+	}
+	docs, err := shard.Documents(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer docs.Close()
+	b := &batch{from: item.Cursor}
+	for docs.Next() {
+		if c.setup == 0 {
+			c.setup = time.Since(c.began)
+		}
+		op := c.op(docs.Document())
+		if !c.writer.Room(&b.Batch, &op) {
+			at := docs.Document().Position.Number
+			if err := to.send(b, at); err != nil {
+				return err
+			}
+			b = &batch{from: at}
+		}
+		c.add(b, docs.Document(), op)
+		if to.ctx.Err() != nil {
+			return context.Cause(to.ctx)
+		}
+	}
+	if err := docs.Err(); err != nil {
+		return err
+	}
+	end := item.End
+	if end == work.ToEnd {
+		end = docs.Position()
+	}
+	return to.send(b, end)
+}
+
+// op is how a document is written.
+func (c *copying) op(doc *document.Document) cluster.Op {
+	op := cluster.Op{Index: c.target, ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
+	if v := doc.Versions; v != nil {
+		op.Version = v.Version
+	}
+	return op
+}
+
+// add puts a document into the batch; one that cannot be written is a failure.
+func (c *copying) add(b *batch, doc *document.Document, op cluster.Op) {
+	b.counts.Read++
+	b.counts.Bytes += int64(len(doc.Source))
+	failure := Failure{Position: doc.Position.Number, ID: string(doc.ID)}
+	var refused *cluster.Failure
+	switch {
+	case doc.Source == nil:
+		failure.Type, failure.Reason = "no_source", "the snapshot holds no source of this document"
+	case errors.As(b.Add(op), &refused):
+		failure.Type, failure.Reason = refused.Type, refused.Reason
+	default:
+		b.positions = append(b.positions, doc.Position.Number)
+		return
+	}
+	b.bad = append(b.bad, failure)
+}
+
+// store stores how far everything is acknowledged.
+func (c *copying) store() error {
+	return c.held.Update(func(item work.Item, now time.Time) (work.Item, error) {
+		c.mu.Lock()
+		cursor, counts := c.tracker.Position()
+		c.mu.Unlock()
+		return item.Advance(c.Worker, now, cursor, counts)
+	})
+}

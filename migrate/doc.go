@@ -1,0 +1,32 @@
+// Package migrate is the lane that moves the documents of a snapshot into a cluster:
+// Reindex-from-Snapshot. Package worker gives it turns; any number of workers take part.
+//
+//	repository ─▶ snapshot ─▶ index ─▶ shard ─▶ positions [cursor, end)
+//	                                               │ documents, in order
+//	                                               ▼
+//	                                            batches ─▶ cluster.Writer ─▶ target
+//	                                               │              │ answers, in any order
+//	piece/ID/item/… ◀── each heartbeat ── cursor ◀─┴── tracker ◀──┘
+//
+// # Terms
+//
+//   - plan: what is moved where, made once and never changed: [Plan].
+//   - index entry: the piece of one index: create it on the target, or find it there.
+//   - item: the piece of a range of positions of a shard; see package work.
+//   - failure: a document that the target refuses for good, listed with its cause.
+//   - phases: metadata, indices, items, documents, settle, verify, and at the end retire.
+//
+// # Invariants
+//
+//  1. A document is sent as it is stored: its id, routing, source, and the version that the
+//     snapshot holds, so that a repeat changes nothing and never makes anything older.
+//  2. The cursor of an item is stored only up to where every document was acknowledged, was
+//     found newer on the target, or stands in the list of failures.
+//  3. A segment counts as read only when its checksum was right; what cannot be read fails
+//     the item, never a document in silence.
+//  4. An index that is on the target already is not changed, and never deleted.
+//  5. What the movement makes stands in the ledger before it is made.
+//
+// Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),
+// comparing (reconcile).
+package migrate

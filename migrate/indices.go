@@ -1,0 +1,155 @@
+package migrate
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// entry is the piece of one index.
+type entry struct {
+	work.Lease
+	Index
+	Existed bool `json:"existed,omitempty"` // the target had it before
+}
+
+// indices makes the entries of all indices, and then does one that is waiting, at random.
+func (t *turn) indices(ctx context.Context) (worker.Outcome, error) {
+	made, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", "index_setup"), t.plan.Policy, t.makeEntries)
+	if err != nil || !made.Done || made.Worked {
+		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Text: made.Text}, err
+	}
+	entries, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	key, left := choose(entries, t.plan.Policy, t.now(ctx))
+	if left == 0 {
+		return ended(entries, "indices"), nil
+	}
+	if key == "" {
+		return worker.Outcome{}, nil
+	}
+	held, _, err := worker.Claim[entry](ctx, t.Slot, t.movement, t.key("index", key), t.plan.Policy)
+	if err != nil || held == nil {
+		return worker.Outcome{}, err
+	}
+	err = worker.Beating(t.Slot, t.movement, held, t.plan.Policy, held.Beat, func(ctx context.Context) error { return t.makeIndex(ctx, held) })
+	outcome, err := worker.Settle(ctx, held, err)
+	return worker.Outcome{Worked: outcome.Worked}, err
+}
+
+// now is the store's time, or the zero time when that cannot be told: then nothing looks
+// free that was claimed.
+func (t *turn) now(ctx context.Context) time.Time {
+	at, err := t.Driver.Now(ctx)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// choose picks a piece that can be claimed, at random; left is how many have not ended.
+func choose[T any, P drive.Piece[T]](pieces map[string]T, p work.Policy, now time.Time) (key string, left int) {
+	var free []string
+	for key, piece := range pieces {
+		lease := P(&piece).Base()
+		if lease.State != work.Waiting {
+			continue
+		}
+		left++
+		if !lease.Leased(p, now) {
+			free = append(free, key)
+		}
+	}
+	if len(free) == 0 {
+		return "", left
+	}
+	slices.Sort(free)
+	return free[rand.N(len(free))], left
+}
+
+// ended is the outcome of a phase of which every piece has ended: those that failed do not
+// keep the rest from going on.
+func ended[T any, P drive.Piece[T]](pieces map[string]T, what string) worker.Outcome {
+	failed := 0
+	for _, piece := range pieces {
+		if P(&piece).Base().State == work.Failed {
+			failed++
+		}
+	}
+	text := counted(len(pieces)-failed, what)
+	if failed > 0 {
+		text += ", " + counted(failed, what) + " failed"
+	}
+	return worker.Outcome{Worked: true, Done: true, Text: text}
+}
+
+func (t *turn) makeEntries(ctx context.Context) error {
+	for _, index := range t.plan.Indices {
+		e := entry{Lease: work.Lease{CreatorID: t.Worker}, Index: index}
+		if err := t.Driver.Make(ctx, t.key("index", work.Safe(index.Source)), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeIndex creates the index on the target, unless it is there.
+func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) error {
+	index := held.Piece().Index
+	ours := movement.Entry{Kind: "index", Name: index.Target, Keep: true, By: t.Worker}
+	body, err := t.indexBody(ctx, index)
+	if err != nil {
+		return err
+	}
+	there, err := t.hasIndex(ctx, index.Target)
+	if err != nil {
+		return err
+	}
+	if there {
+		return t.existing(ctx, held)
+	}
+	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
+		return err
+	}
+	err = t.createIndex(ctx, index.Target, body)
+	if fault.Is(err, fault.Conflict) { // by an attempt of ours, or by another worker
+		return nil
+	}
+	return err
+}
+
+// existing takes an index of the target as it is.
+func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) error {
+	index := held.Piece().Index
+	made, err := t.madeByUs(ctx, "index", index.Target)
+	if err != nil || made {
+		return err
+	}
+	count, err := t.target.Count(ctx, index.Target)
+	if err != nil {
+		return err
+	}
+	if count > 0 && !t.plan.IntoExisting {
+		err := fault.New(fault.Refused, "the index %s of the target holds %d documents", index.Target, count)
+		return fault.WithNext(err, "choose another name with --rename, or allow it with --into-existing")
+	}
+	return held.Update(func(e entry, _ time.Time) (entry, error) {
+		e.Existed = true
+		return e, nil
+	})
+}
+
+// madeByUs tells whether the ledger names it.
+func (t *turn) madeByUs(ctx context.Context, kind, name string) (bool, error) {
+	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
+	return slices.ContainsFunc(ledger, func(e movement.Entry) bool { return e.Kind == kind && e.Name == name }), err
+}

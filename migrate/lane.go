@@ -1,0 +1,112 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// Lane does the phases of migrations. Safe for concurrent use.
+type Lane struct {
+	// Open opens the repository at a location; Reach makes a client of a target. They add
+	// the credentials, which no record holds.
+	Open  func(ctx context.Context, location string) (*snapshot.Repository, error)
+	Reach func(ctx context.Context, target string) (*cluster.Client, error)
+
+	mu   sync.Mutex
+	open map[string]*sides // by movement
+}
+
+// sides are what a migration reads from and writes to, opened once in a process.
+type sides struct {
+	once     sync.Once
+	err      error
+	plan     Plan
+	snapshot *snapshot.Snapshot
+	target   *cluster.Client
+	writer   *cluster.Writer
+}
+
+var _ worker.Lane = (*Lane)(nil)
+
+// Turn does at most one piece of a phase.
+func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	t, err := l.turn(ctx, s, m)
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	switch phase.Name {
+	case phaseIndices:
+		return t.indices(ctx)
+	case phaseItems:
+		return worker.Single(ctx, s, m, t.key("phase", phase.Key()), t.plan.Policy, t.makeItems)
+	case phaseDocuments:
+		return t.documents(ctx)
+	case phaseRefresh:
+		return worker.Single(ctx, s, m, t.key("phase", phase.Key()), t.plan.Policy, t.refresh)
+	case phaseVerify:
+		return t.verify(ctx, phase)
+	}
+	return worker.Outcome{}, fault.New(fault.Refused, "this version knows no phase %q of a migration", phase.Name)
+}
+
+// turn is one turn of one slot for one migration.
+type turn struct {
+	*sides
+	worker.Slot
+	movement *movement.Record
+}
+
+func (t *turn) key(parts ...string) string {
+	key := prefix(t.movement.ID)
+	return key + strings.Join(parts, "/")
+}
+
+// prefix is that of everything that is kept of a movement besides its record.
+func prefix(id string) string { return "movement/" + id + "/" }
+
+func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*turn, error) {
+	l.mu.Lock()
+	if l.open == nil {
+		l.open = map[string]*sides{}
+	}
+	both := l.open[m.ID]
+	if both == nil {
+		both = &sides{}
+		l.open[m.ID] = both
+	}
+	l.mu.Unlock()
+	both.once.Do(func() { both.err = l.openBoth(context.WithoutCancel(ctx), both, m) })
+	if both.err != nil {
+		l.mu.Lock()
+		delete(l.open, m.ID) // the next turn tries again
+		l.mu.Unlock()
+		return nil, both.err
+	}
+	return &turn{both, s, m}, nil
+}
+
+func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) error {
+	if err := json.Unmarshal(m.Plan, &both.plan); err != nil {
+		return fault.New(fault.Corrupt, "the plan of movement %s is not understood: %w", m.ID, err)
+	}
+	repository, err := l.Open(ctx, both.plan.Repository)
+	if err != nil {
+		return err
+	}
+	if both.snapshot, err = repository.Find(ctx, both.plan.SnapshotUUID); err != nil {
+		return err
+	}
+	if both.target, err = l.Reach(ctx, both.plan.Target); err != nil {
+		return err
+	}
+	both.writer, err = both.target.NewWriter(ctx, cluster.WriterOptions{})
+	return err
+}

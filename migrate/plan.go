@@ -1,0 +1,53 @@
+package migrate
+
+import (
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+)
+
+// Plan is what a migration does. It is stored with its movement.
+type Plan struct {
+	Repository   string      `json:"repository"` // a location; see package blob
+	Snapshot     string      `json:"snapshot"`
+	SnapshotUUID string      `json:"snapshotUuid"`
+	Version      string      `json:"version"` // of the server that made the snapshot
+	Target       string      `json:"target"`  // a URL without credentials, or a folder
+	Indices      []Index     `json:"indices"`
+	Policy       work.Policy `json:"policy"`
+	// IntoExisting lets documents be written into indices of the target that hold some.
+	IntoExisting  bool  `json:"intoExisting,omitempty"`
+	NoVersions    bool  `json:"noVersions,omitempty"`
+	AllowPartial  bool  `json:"allowPartial,omitempty"`
+	AllowFailures int64 `json:"allowFailures,omitempty"` // documents that may fail
+	ItemBytes     int64 `json:"itemBytes"`               // about, of sources as stored, in one item
+	Digits        int   `json:"digits"`                  // of the buckets of items
+}
+
+// Index is one index of the plan.
+type Index struct {
+	Source string `json:"source"`
+	Target string `json:"target"`
+	Shards int    `json:"shards"` // of the source
+	// Documents and Bytes are what the snapshot holds, as estimated; see Exact.
+	Documents int64 `json:"documents"`
+	Bytes     int64 `json:"bytes"`
+}
+
+// The phases, in their order.
+const (
+	phaseMetadata  = "metadata"
+	phaseIndices   = "indices"
+	phaseItems     = "items"
+	phaseDocuments = "documents"
+	phaseRefresh   = "refresh"
+	phaseVerify    = movement.VerifyPhase
+)
+
+// Phases are those of every migration.
+func Phases() []movement.Phase {
+	var all []movement.Phase
+	for _, name := range []string{phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify} {
+		all = append(all, movement.Phase{Name: name})
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+)
+
+// Progress is how far a migration is, as its records tell.
+type Progress struct {
+	Indices []IndexProgress `json:"indices"`
+	Items   States          `json:"items"`
+	work.Counts
+	// Expected are the documents and bytes of the plan.
+	Expected      int64 `json:"expected"`
+	ExpectedBytes int64 `json:"expectedBytes"`
+	// Causes of failed pieces and attempts, with how many there are of each.
+	Causes map[string]int `json:"causes,omitempty"`
+}
+
+// States counts pieces.
+type States struct {
+	Waiting int `json:"waiting"`
+	Leased  int `json:"leased"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+}
+
+// IndexProgress is that of one index.
+type IndexProgress struct {
+	Index
+	Existed bool        `json:"existed,omitempty"`
+	State   work.State  `json:"state,omitempty"` // of its entry
+	Cause   string      `json:"cause,omitempty"`
+	Items   States      `json:"items"`
+	Copied  work.Counts `json:"copied"`
+}
+
+// ProgressOf adds up the records of a migration.
+func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
+	var plan Plan
+	if err := json.Unmarshal(m.Plan, &plan); err != nil {
+		return nil, err
+	}
+	entries, err := drive.Pieces[entry](ctx, d, prefix(m.ID)+"index/")
+	if err != nil {
+		return nil, err
+	}
+	items, err := drive.Pieces[work.Item](ctx, d, work.ItemsPrefix(m.ID))
+	if err != nil {
+		return nil, err
+	}
+	p := &Progress{Causes: map[string]int{}}
+	at := map[string]*IndexProgress{}
+	for _, index := range plan.Indices {
+		p.Expected += index.Documents
+		p.ExpectedBytes += index.Bytes
+		e := entries[work.Safe(index.Source)]
+		p.Indices = append(p.Indices, IndexProgress{Index: index, Existed: e.Existed, State: e.State, Cause: e.Cause})
+		if e.Cause != "" {
+			p.Causes[e.Cause]++
+		}
+	}
+	for i := range p.Indices {
+		at[p.Indices[i].Source] = &p.Indices[i]
+	}
+	for _, item := range items {
+		p.add(&item, at[item.Index])
+	}
+	slices.SortFunc(p.Indices, func(a, b IndexProgress) int { return strings.Compare(a.Source, b.Source) })
+	return p, nil
+}
+
+func (p *Progress) add(item *work.Item, of *IndexProgress) {
+	p.Add(item.Counts)
+	p.Items.add(&item.Lease)
+	if item.Cause != "" {
+		p.Causes[item.Cause]++
+	}
+	if of != nil {
+		of.Copied.Add(item.Counts)
+		of.Items.add(&item.Lease)
+	}
+}
+
+func (s *States) add(l *work.Lease) {
+	switch {
+	case l.State == work.Done:
+		s.Done++
+	case l.State == work.Failed:
+		s.Failed++
+	case l.LeaseHolderID != "":
+		s.Leased++
+	default:
+		s.Waiting++
+	}
+}

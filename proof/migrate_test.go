@@ -1,0 +1,120 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/document"
+)
+
+// runs runs the binary and gives its standard output; it must succeed.
+func runs(t *testing.T, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary(t), args...)
+	var out, wrong bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &wrong
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("reshelve %s: %v\n%s%s", strings.Join(args, " "), err, wrong.Bytes(), out.Bytes())
+	}
+	return out.Bytes()
+}
+
+// prints are the fingerprints of documents, how often each is there.
+type prints map[string]int
+
+// snapshotPrints are those of what snapshot cat prints.
+func snapshotPrints(t *testing.T, repository string) prints {
+	t.Helper()
+	all, f := prints{}, document.Fingerprinter{}
+	for line := range bytes.Lines(runs(t, "snapshot", "cat", "-q", repository)) {
+		var d struct {
+			Index   string          `json:"_index"`
+			ID      string          `json:"_id"`
+			Routing string          `json:"_routing"`
+			Source  json.RawMessage `json:"_source"`
+		}
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		all[d.Index+" "+f.Of([]byte(d.ID), []byte(d.Routing), d.Source).String()]++
+	}
+	return all
+}
+
+// storePrints are those of what a search in the served folder finds.
+func storePrints(t *testing.T, data string) prints {
+	t.Helper()
+	p, url := serve(t, data)
+	defer func() { _ = p.Kill() }()
+	talk := NewTalk(time.Minute)
+	all, f := prints{}, document.Fingerprinter{}
+	var after json.RawMessage
+	for {
+		body := `{"size":1000,"sort":["_index","_id","_doc"],"query":{"match_all":{}}}`
+		if after != nil {
+			body = strings.TrimSuffix(body, "}") + `,"search_after":` + string(after) + `}`
+		}
+		answer, err := talk.Do(t.Context(), "POST", url+"/_all/_search?expand_wildcards=all", []byte(body))
+		if err != nil || answer.Status != 200 {
+			t.Fatalf("%v %s", err, answer.Body)
+		}
+		var page struct {
+			Hits struct {
+				Hits []struct {
+					Index   string          `json:"_index"`
+					ID      string          `json:"_id"`
+					Routing string          `json:"_routing"`
+					Source  json.RawMessage `json:"_source"`
+					Sort    json.RawMessage `json:"sort"`
+				}
+			}
+		}
+		if err := json.Unmarshal(answer.Body, &page); err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Hits.Hits) == 0 {
+			return all
+		}
+		for _, h := range page.Hits.Hits {
+			all[h.Index+" "+f.Of([]byte(h.ID), []byte(h.Routing), h.Source).String()]++
+			after = h.Sort
+		}
+	}
+}
+
+// TestMigratedIntoAFolder: what a migration writes into a fresh folder is what the snapshot
+// holds, document by document, found by a search.
+func TestMigratedIntoAFolder(t *testing.T) {
+	for _, name := range []string{"opensearch-2.19.0-basic", "elasticsearch-7.17.29-history", "opensearch-2.19.0-streams"} {
+		t.Run(name, func(t *testing.T) {
+			repository := filepath.Join("..", "testdata", "repositories", name, "repo")
+			data := filepath.Join(t.TempDir(), "data")
+			var m struct{ State string }
+			if err := json.Unmarshal(runs(t, "migrate", "-q", "--output", "json", "--from", repository, "--to", data), &m); err != nil || m.State != "finished" {
+				t.Fatalf("%v, it is %s", err, m.State)
+			}
+			want, got := snapshotPrints(t, repository), storePrints(t, data)
+			if len(want) == 0 {
+				t.Fatal("the snapshot holds nothing")
+			}
+			for p, n := range want {
+				if got[p] != n {
+					t.Errorf("%s: %d in the snapshot, %d found", p, n, got[p])
+				}
+			}
+			for p := range got {
+				if want[p] == 0 {
+					t.Errorf("%s is not in the snapshot", p)
+				}
+			}
+		})
+	}
+}

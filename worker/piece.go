@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+)
+
+// errMoved ends the work on a piece whose movement is not any more where it was when the
+// piece was claimed: paused, aborted, in another phase.
+var errMoved = errors.New("the movement has been stopped, or has gone on")
+
+// Claim takes the lease of the piece at key for a slot, if the movement is still where it was
+// when m was read: nil else, and when someone else has the piece or it has ended.
+//
+// The lease is stored before the movement is looked at again, and whoever ends a movement
+// stores that before it looks for leases: so either the slot sees the end, or the end waits
+// for the slot.
+func Claim[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy) (*drive.Held[T, P], T, error) {
+	held, piece, err := drive.Claim[T, P](ctx, s.Driver, key, s.Worker, p)
+	if held == nil || err != nil {
+		return nil, piece, err
+	}
+	now, err := s.Driver.Movement(held.Context(), m.ID)
+	if err == nil && same(m, &now) {
+		return held, piece, nil
+	}
+	err = errors.Join(err, held.Release(""))
+	if err == nil && now.State.Ended() { // its records are gone: this one was made too late
+		err = s.Driver.Remove(ctx, key)
+	}
+	return nil, piece, err
+}
+
+// same tells whether what a movement owes is the same in both records.
+func same(a, b *movement.Record) bool {
+	if a.State != b.State || a.Settling != b.Settling {
+		return false
+	}
+	at, now := a.Current(), b.Current()
+	return at == nil && now == nil || at != nil && now != nil && at.Key() == now.Key()
+}
+
+// Single lets one worker at a time do the piece at key, which is made when it is not there.
+// What do returns decides: nil completes the piece; an error gives it back as a failed
+// attempt, or, when no other attempt can do better, fails it. The outcome is Done when the
+// piece is done, by whomever.
+func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, do func(ctx context.Context) error) (Outcome, error) {
+	if err := s.Driver.Make(ctx, key, work.Lease{CreatorID: s.Worker}); err != nil {
+		return Outcome{}, err
+	}
+	held, there, err := Claim[work.Lease](ctx, s, m, key, p)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case held == nil:
+		return Outcome{Done: there.State == work.Done, Failed: there.State == work.Failed, Text: there.Cause}, nil
+	}
+	return Settle(ctx, held, Beating(s, m, held, p, held.Beat, do))
+}
+
+// Beating runs do, and each heartbeat calls beat, which stores that the worker is alive. The
+// context of do ends with the lease, with the caller's, and when the movement is stopped.
+func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.Held[T, P], p work.Policy, beat func() error, do func(ctx context.Context) error) error {
+	ctx, stop := context.WithCancelCause(held.Context())
+	ended, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(max(p.Heartbeat, time.Millisecond))
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-held.Context().Done():
+				return
+			case <-ticker.C:
+				_ = beat() // a lost lease ends the context
+				if now, err := s.Driver.Movement(ctx, m.ID); err == nil && !same(m, &now) {
+					stop(errMoved)
+				}
+			}
+		}
+	}()
+	err := do(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errMoved) {
+		err = errMoved
+	}
+	close(ended)
+	stop(nil)
+	<-stopped
+	return err
+}
+
+// Settle ends a held piece as the error of its work says.
+func Settle[T any, P drive.Piece[T]](ctx context.Context, held *drive.Held[T, P], err error) (Outcome, error) {
+	switch {
+	case err == nil:
+		return Outcome{Worked: true, Done: true}, held.Complete()
+	case ctx.Err() != nil || errors.Is(err, errMoved): // told to stop
+		return Outcome{}, held.Release("")
+	case fault.Is(context.Cause(held.Context()), fault.LostLease):
+		return Outcome{}, context.Cause(held.Context())
+	case hopeless(err):
+		return Outcome{Worked: true, Failed: true, Text: err.Error()}, held.Fail(err.Error())
+	}
+	return Outcome{Worked: true}, held.Release(err.Error())
+}
+
+// hopeless tells whether another attempt would meet the same error.
+func hopeless(err error) bool {
+	return fault.Is(err, fault.Refused) || fault.Is(err, fault.Usage) || fault.Is(err, fault.Bug)
+}
+
+// Busy tells whether someone may still be at work for a movement: it is asked after the
+// movement's end was stored, and before anything is undone. Prefix is that of its pieces.
+func Busy(ctx context.Context, d *drive.Driver, prefix string) (bool, error) {
+	pieces, err := drive.Pieces[work.Lease](ctx, d, prefix)
+	if err != nil {
+		return false, err
+	}
+	now, err := d.Now(ctx)
+	for _, piece := range pieces {
+		if piece.Leased(work.Policy{}, now) { // whoever was not heard of may still wake up
+			return true, err
+		}
+	}
+	return false, err
+}

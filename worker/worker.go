@@ -1,0 +1,191 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"golang.org/x/sync/errgroup"
+)
+
+// Lane does the phases of one kind of movement.
+type Lane interface {
+	// Turn does at most one piece of the phase. Errors that may pass are tried again later;
+	// others hold the movement.
+	Turn(ctx context.Context, s Slot, m *movement.Record, phase *movement.Phase) (Outcome, error)
+	// Undo takes away what stands in the ledger, and then the records of the movement's
+	// pieces: Done when nothing is left.
+	Undo(ctx context.Context, s Slot, m *movement.Record) (Outcome, error)
+	// Settle hands over what stands in the ledger, or undoes what was only for the time of
+	// the movement, and then removes the records of its pieces.
+	Settle(ctx context.Context, s Slot, m *movement.Record) (Outcome, error)
+}
+
+// Outcome is what a turn came to.
+type Outcome struct {
+	Worked bool            // something was done: another turn may find more at once
+	Done   bool            // the phase has ended
+	Failed bool            // the phase has ended without having done what it should
+	Listed bool            // the phase has come to an end that an operator may accept: differences, failures
+	Text   string          // what Done, Failed and Listed tell people
+	Next   string          // what an operator can do about Listed
+	Report json.RawMessage // what was proved, with Done
+}
+
+// Slot is who takes a turn.
+type Slot struct {
+	Driver *drive.Driver
+	Worker string // its name in leases
+	Logger *slog.Logger
+}
+
+// Options of a worker. The zero value of a field is its default.
+type Options struct {
+	Name     string        // of the process, unique
+	Slots    int           // pieces at a time; 1
+	Movement string        // the only movement to work for; "": all
+	Once     bool          // end when there is nothing to do
+	Pause    time.Duration // about, between turns that found nothing; 1 s
+	Logger   *slog.Logger
+}
+
+// Run works until ctx ends, or, with Once or a movement, until nothing is left to do.
+func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o Options) error {
+	if o.Pause == 0 {
+		o.Pause = time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for n := range max(o.Slots, 1) {
+		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger}
+		group.Go(func() error { return s.run(ctx, lanes, o) })
+	}
+	return group.Wait()
+}
+
+func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) error {
+	for ctx.Err() == nil {
+		m, left, err := s.choose(ctx, lanes, o)
+		if err != nil && !drive.Passing(err) {
+			return err
+		}
+		worked := false
+		if err == nil && m == nil && (!left || o.Once) {
+			return nil
+		}
+		if m != nil {
+			worked, err = s.turn(ctx, lanes[m.Kind], m)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
+			if !drive.Passing(err) && !fault.Is(err, fault.LostLease) && !fault.Is(err, fault.Conflict) {
+				return err
+			}
+		}
+		if !worked && drive.Wait(ctx, o.Pause) != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// choose picks one of the movements that have something to do; left tells whether there may
+// be more to do later.
+func (s Slot) choose(ctx context.Context, lanes map[movement.Kind]Lane, o Options) (m *movement.Record, left bool, err error) {
+	var all []movement.Record
+	if o.Movement != "" {
+		one, err := s.Driver.Movement(ctx, o.Movement)
+		if err != nil {
+			return nil, false, err
+		}
+		all = []movement.Record{one}
+	} else if all, err = s.Driver.Movements(ctx); err != nil {
+		return nil, false, err
+	}
+	left = o.Movement == ""
+	var ready []*movement.Record
+	for i := range all {
+		r := &all[i]
+		if lanes[r.Kind] == nil {
+			continue
+		}
+		if len(r.Owed()) > 0 {
+			ready = append(ready, r)
+		}
+		left = left || r.State == movement.Paused
+	}
+	if len(ready) == 0 {
+		return nil, left, nil
+	}
+	return ready[rand.N(len(ready))], true, nil
+}
+
+// turn does what a movement owes, and tells it what came of it.
+func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
+	switch m.Owed()[0] {
+	case movement.Undo:
+		return s.end(ctx, m, lane.Undo, movement.Undone)
+	case movement.Settle:
+		return s.end(ctx, m, lane.Settle, movement.Settled)
+	case movement.Work:
+		return s.phase(ctx, lane, m)
+	}
+	return false, nil
+}
+
+// end does what leads to an end of the movement.
+func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Context, Slot, *movement.Record) (Outcome, error),
+	happened movement.Happening) (worked bool, err error) {
+	outcome, err := do(ctx, s, m)
+	if err == nil && outcome.Done {
+		err = s.tell(ctx, m, movement.Event{Happened: happened, Report: outcome.Report})
+	}
+	return outcome.Worked, err
+}
+
+// phase does something for the current phase.
+func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
+	phase := m.Current()
+	if phase == nil {
+		return false, nil
+	}
+	if phase.Started.IsZero() {
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseBegun, Phase: phase.Key()})
+	}
+	outcome, err := lane.Turn(ctx, s, m, phase)
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil && (drive.Passing(err) || fault.Is(err, fault.LostLease) || errors.Is(err, context.Canceled)):
+		return false, err
+	case err != nil:
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: err.Error(), Next: fault.Next(err)})
+	case outcome.Failed:
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase.Key(), Cause: outcome.Text})
+	case outcome.Listed:
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: outcome.Text, Next: outcome.Next, Listed: true})
+	case outcome.Done:
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseDone, Phase: phase.Key(), Cause: outcome.Text, Report: outcome.Report})
+	}
+	return outcome.Worked, nil
+}
+
+// tell lets a happening happen. That it no longer can is no error: someone else was faster,
+// or an operator has stopped the movement meanwhile.
+func (s Slot) tell(ctx context.Context, m *movement.Record, e movement.Event) error {
+	e.By = s.Worker
+	_, _, err := s.Driver.Apply(ctx, m.ID, e)
+	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Refused) {
+		return nil
+	}
+	return err
+}
