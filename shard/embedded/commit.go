@@ -22,10 +22,19 @@ type commit struct {
 	count   int
 	puts    int64
 	last    int64
+	wrote   []wrote // for the segments, if there are some
 }
 
-// apply decides one operation by the row that it meets, and puts another in its place.
-func (c *commit) apply(op *shard.Op, old *met) shard.Result {
+// wrote is one operation that was applied.
+type wrote struct {
+	op       *shard.Op
+	versions document.Versions
+	previous int64 // sequence number of what it replaced; -1: none
+}
+
+// apply decides one operation by the row that it meets, and puts another in its place,
+// with the source as it is packed, if it is.
+func (c *commit) apply(op *shard.Op, packed []byte, old *met) shard.Result {
 	if !c.placed.Range.Contains(op.Key) {
 		return shard.Result{Err: &shard.Stale{ID: c.shard.id, Asked: c.placed.Epoch, Epoch: c.placed.Epoch}}
 	}
@@ -40,21 +49,28 @@ func (c *commit) apply(op *shard.Op, old *met) shard.Result {
 	c.state.last++
 	c.last = c.state.last
 	c.count++
-	change := shard.Put
+	change, stored := shard.Put, op.Source
 	h := head{deleted: op.Delete, routing: len(op.Routing),
 		Versions: document.Versions{Version: version, SeqNo: c.state.last, PrimaryTerm: c.placed.Term}}
-	if op.Delete {
-		change = shard.Delete
-	} else {
+	switch {
+	case op.Delete:
+		change, stored = shard.Delete, nil
+	case len(packed) > 0:
+		h.packed, stored = len(op.Source), packed
+		fallthrough
+	default:
 		c.puts++
 	}
 	if old.Known {
 		c.remove(op, old)
 	}
 	c.changes = appendChange(c.changes, op.Key, op.ID, change, old.SeqNo)
+	if c.shard.segments != nil {
+		c.wrote = append(c.wrote, wrote{op, h.Versions, old.SeqNo})
+	}
 	result := shard.Result{Versions: h.Versions, Outcome: outcome, Present: old.Present}
 	c.state.tally(old, -1)
-	c.put(op, h, old)
+	c.put(op, h, stored, old)
 	c.state.tally(old, 1)
 	return result
 }
@@ -80,16 +96,12 @@ func (c *commit) remove(op *shard.Op, old *met) {
 
 // put writes the row into the batch, without a copy in between, and is what the next
 // operation on it meets.
-func (c *commit) put(op *shard.Op, h head, row *met) {
+func (c *commit) put(op *shard.Op, h head, stored []byte, row *met) {
 	*row = met{Met: shard.Met{Known: true, Present: !op.Delete, Versions: h.Versions}, bytes: int64(opBytes(op))}
 	row.size = len(appendHead(row.head[:0], h))
-	source := op.Source
-	if op.Delete {
-		source = nil
-	}
-	d := c.batch.SetDeferred(rowPrefix+len(op.ID)+1+row.size, len(op.Routing)+len(source))
+	d := c.batch.SetDeferred(rowPrefix+len(op.ID)+1+row.size, len(op.Routing)+len(stored))
 	_ = append(appendName(d.Key[:0], c.shard.id.Index, op.Key, op.ID), row.head[:row.size]...)
-	copy(d.Value[copy(d.Value, op.Routing):], source)
+	copy(d.Value[copy(d.Value, op.Routing):], stored)
 	_ = d.Finish()
 }
 

@@ -10,7 +10,8 @@
 //	                                ├─ write   meet, decide, number, apply: one mutex; then wait for the sync
 //	                                ├─ view    what the last refresh published: a snapshot of Pebble
 //	                                ├─ prune   what no holder, reader or refresh can need
-//	                                └─ segments ─┬─ harvest   changes and scans ──▶ new segments, in memory
+//	                                └─ segments ─┬─ recent    what was written last, in memory until it is indexed
+//	                                             ├─ harvest   changes and scans ──▶ new segments, in memory
 //	                                             ├─ edit      masks of what was replaced, deleted or is not owned
 //	                                             ├─ stack     entries as of one number; each view has one
 //	                                             ├─ rewrite   several entries ──▶ one, in memory or in a file
@@ -57,14 +58,34 @@
 // # Memory
 //
 // Options.Memory, M below, is what Pebble takes for cached blocks and the tables of recent
-// writes. Segments take beside it, while shards are written to: M for what is in memory
-// alone, of all shards together; M for each segment in the making, one for each shard that
-// refreshes at the moment; and what a merge takes, of which there is one at a time: four
-// bytes a doc and the terms of one field. What is written is indexed after M bytes at the
-// latest, so that a refresh has no more to do than that. A mask takes a bit a doc, once for
-// each of the views that are open and differ in it. Files are mapped: the system's cache
-// holds as much of them as it has room for, and none of it is counted here.
+// writes, of which one has a quarter of M, 3 MB at most. Segments take beside it, while
+// shards are written to:
 //
-// Absent on purpose: searching (package search), and sources of another form than the
-// bytes that came.
+//   - a quarter of M for what is in memory alone, of all shards together;
+//   - a quarter for each segment in the making, one for each shard that refreshes at the
+//     moment, before it is ended;
+//   - a quarter for what was written last, of all shards together, until it is indexed
+//     (recent): it need not be read again then, and unpacked;
+//   - what a merge takes, of which there is one at a time: four bytes a doc and the terms
+//     of one field.
+//
+// What is written is indexed after a quarter of M at the latest, so that a refresh has no
+// more to do than that; a writer helps after four times as much. A mask takes a bit a doc,
+// once for each of the views that are open and differ in it. Files are mapped: the system's
+// cache holds as much of them as it has room for, and none of it is counted here. Some
+// seconds after the last request the spare builders and most of the cache are given back.
+//
+// # Disk
+//
+// Sources of 512 bytes and more are packed one by one (zstd); Pebble compresses blocks of
+// 4 KB of the others (snappy). Measured with 200,000 documents of 1 KB, ids, versions and
+// changes included, and the CPU of a get for 8 clients: 0.72 bytes for a byte of source and
+// 45 to 54 µs; 0.95 and 44 to 53 µs where snappy compresses all; 0.75 and 53 to 59 µs where
+// Pebble's zstd does, whose decoder is made anew for every block, and 0.66 and 62 to 68 µs
+// with blocks of 8 KB. A load takes 7 % more CPU than with snappy. Beside stand the segments
+// (0.42), the ballast, and three or four logs, each as long as a table of recent writes,
+// which are used again and not removed.
+//
+// Absent on purpose: searching (package search), and a dictionary to pack sources with: it
+// would save a tenth more, and take three times the CPU.
 package embedded

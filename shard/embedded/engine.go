@@ -28,6 +28,7 @@ type Engine struct {
 	tiers   tiers
 	merging chan struct{} // holds something while files are merged
 	inRAM   atomic.Int64  // bytes of segments that are in memory alone
+	room    atomic.Int64  // bytes for what was written last and is not indexed yet
 
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it
@@ -62,6 +63,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	o = o.withDefaults()
 	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{}),
 		files: newFiles(o.FS, filepath.Join(dir, "segments")), tiers: tiersOf(o.Memory), merging: make(chan struct{}, 1)}
+	e.room.Store(e.tiers.recent)
 	e.space = space{fs: o.FS, dir: dir, options: o, used: e.used}
 	if err := e.openFolder(); err != nil {
 		return nil, fault.At(err, dir)

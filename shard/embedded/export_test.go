@@ -16,7 +16,7 @@ func init() {
 // undone.
 func SetTiers(fanIn int, early, held int64) (undo func()) {
 	was := tiersOf
-	tiersOf = func(int64) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, held: held} }
+	tiersOf = func(int64) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, recent: 5000, held: held} }
 	return func() { tiersOf = was }
 }
 
@@ -35,6 +35,21 @@ func (e *Engine) Files() int {
 	e.files.mu.Lock()
 	defer e.files.mu.Unlock()
 	return len(e.files.open)
+}
+
+// Strays are the files of an index that no manifest names, as sweeping sees them.
+func (e *Engine) Strays(index uint32) (strays []string, err error) {
+	found, err := e.files.list()
+	if err != nil {
+		return nil, err
+	}
+	names, err := named(e.db, index)
+	for _, name := range found[index] {
+		if !names[name] {
+			strays = append(strays, name)
+		}
+	}
+	return strays, err
 }
 
 // Overlaps is how many files wait to be merged, one above the other.

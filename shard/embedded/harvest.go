@@ -140,14 +140,25 @@ const (
 type fetched struct {
 	shard.Row
 	there bool // else it was deleted, or written again
+	known bool // it need not be read
 	late  bool // it is to be read again, with its source
 }
 
 // changed adds the documents that changes have left, in their order.
 func (h *harvest) changed(changes []shard.Change) error {
 	rows := make([]fetched, len(changes))
-	if err := h.view.read(func(from *pebble.Snapshot) error { return h.fetch(from, changes, rows) }); err != nil {
-		return err
+	left := 0
+	for i, c := range changes {
+		if w := h.view.recent.get(c.SeqNo); w != nil {
+			rows[i] = fetched{Row: w.row(c.Ref), there: !w.gone, known: true}
+		} else {
+			left++
+		}
+	}
+	if left > 0 {
+		if err := h.view.read(func(from *pebble.Snapshot) error { return h.fetch(from, changes, rows) }); err != nil {
+			return err
+		}
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -173,9 +184,11 @@ func (h *harvest) changed(changes []shard.Change) error {
 
 // fetch reads rows in the order of their keys: neighbours lie in one file.
 func (h *harvest) fetch(from *pebble.Snapshot, changes []shard.Change, rows []fetched) error {
-	order := make([]int, len(changes))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range changes {
+		if !rows[i].known {
+			order = append(order, i)
+		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(changes[a].Key, changes[b].Key), cmp.Compare(changes[a].ID, changes[b].ID))

@@ -95,6 +95,9 @@ func (s *local) load(p placement.Placement) error {
 // showAll publishes all that there is, which is synced. The mutex is held.
 func (s *local) showAll(db *store) error {
 	v := s.view(db)
+	if s.segments != nil {
+		s.segments.takeRecent().drop() // it may be gone
+	}
 	if x := s.segments; x != nil && x.behind(v) {
 		x.later(v)
 	} else if x != nil {
@@ -293,6 +296,7 @@ func (s *local) Close() error {
 	err := s.published.drop()
 	if s.segments != nil {
 		s.segments.set(nil)
+		s.segments.takeRecent().drop()
 	}
 	s.gone = true
 	s.engine.forget(s.id)

@@ -29,7 +29,11 @@ func metUnder(rows *pebble.Iterator) (met, error) {
 		return nothing, err
 	}
 	lazy := rows.LazyValue()
-	row := met{Met: shard.Met{Known: true, Present: !h.deleted, Versions: h.Versions}, bytes: int64(len(id) + lazy.Len())}
+	size := lazy.Len()
+	if h.packed > 0 {
+		size = h.routing + h.packed
+	}
+	row := met{Met: shard.Met{Known: true, Present: !h.deleted, Versions: h.Versions}, bytes: int64(len(id) + size)}
 	row.size = copy(row.head[:], rows.Key()[rowPrefix+len(id)+1:])
 	return row, nil
 }

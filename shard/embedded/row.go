@@ -13,7 +13,8 @@ import (
 const (
 	flagDeleted = 1 << iota
 	flagRouting // the value begins with a routing value, whose length is in the head
-	flagsKnown  = flagDeleted | flagRouting
+	flagPacked  // the source is packed; its length is in the head
+	flagsKnown  = flagDeleted | flagRouting | flagPacked
 )
 
 // head is what the key of a row holds behind its name: all that a write must know of
@@ -22,10 +23,11 @@ type head struct {
 	document.Versions
 	deleted bool
 	routing int // length of the routing value
+	packed  int // length of the source that is packed; 0: it is stored as it came
 }
 
 // maxHead is the most that an encoded head takes.
-const maxHead = 8 + 1 + 3*binary.MaxVarintLen64 + 1
+const maxHead = 8 + 1 + 4*binary.MaxVarintLen64 + 1
 
 func appendHead(dst []byte, h head) []byte {
 	begin := len(dst)
@@ -37,11 +39,17 @@ func appendHead(dst []byte, h head) []byte {
 	if h.routing > 0 {
 		flags |= flagRouting
 	}
+	if h.packed > 0 {
+		flags |= flagPacked
+	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, uint64(h.PrimaryTerm))
 	dst = binary.AppendUvarint(dst, uint64(h.Version))
 	if h.routing > 0 {
 		dst = binary.AppendUvarint(dst, uint64(h.routing))
+	}
+	if h.packed > 0 {
+		dst = binary.AppendUvarint(dst, uint64(h.packed))
 	}
 	return append(dst, byte(len(dst)-begin+1))
 }
@@ -59,7 +67,10 @@ func readHead(data []byte) (h head, err error) {
 	if flags&flagRouting != 0 {
 		h.routing = int(min(d.number(), 1<<31-1))
 	}
-	if seqNo > 1<<63-1 || flags&^flagsKnown != 0 || len(d.rest) > 0 {
+	if flags&flagPacked != 0 {
+		h.packed = int(min(d.number(), 1<<31-1))
+	}
+	if seqNo > 1<<63-1 || flags&^flagsKnown != 0 || h.deleted && h.packed > 0 || len(d.rest) > 0 {
 		d.fail()
 	}
 	return h, d.err
@@ -76,16 +87,20 @@ func splitRow(key []byte) (order routing.Key, id []byte, h head, err error) {
 }
 
 // rowOf is a row from its head and its value: the routing value, then the source,
-// which becomes a part of the row.
-func rowOf(ref shard.Ref, h head, value []byte, noSource bool) (shard.Row, error) {
+// which becomes a part of the row where it is not packed.
+func rowOf(ref shard.Ref, h head, value []byte, noSource bool) (row shard.Row, err error) {
 	if len(value) < h.routing || h.deleted && len(value) > h.routing {
 		return shard.Row{}, fault.New(fault.Corrupt, "the value of a row has %d bytes, %d of them routing", len(value), h.routing)
 	}
-	row := shard.Row{Ref: ref, Versions: h.Versions, Routing: string(value[:h.routing]), Deleted: h.deleted}
-	if !noSource && !h.deleted {
+	row = shard.Row{Ref: ref, Versions: h.Versions, Routing: string(value[:h.routing]), Deleted: h.deleted}
+	switch {
+	case noSource || h.deleted:
+	case h.packed > 0:
+		row.Source, err = unpack(value[h.routing:], h.packed)
+	default:
 		row.Source = value[h.routing:]
 	}
-	return row, nil
+	return row, err
 }
 
 // decoder reads the parts of a value; the first that is not there is its error.

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -25,6 +26,8 @@ type history struct {
 	ops    []shard.Op
 	acked  int64 // the last sequence number that was acknowledged
 	pruned int64 // the most that a prune can have removed
+
+	damages bool // the script damages segments itself; set before the first crash
 }
 
 func (h *history) snapshot() (ops []shard.Op, acked, pruned int64) {
@@ -52,12 +55,20 @@ func opened(o embedded.Options) (*embedded.Engine, shard.Shard, error) {
 	return openedWith(o, shard.Settings{})
 }
 
-// openedWith opens it with an indexer.
+// openedWith opens it with an indexer. Whatever happened before, no segment file is left
+// that no manifest names.
 func openedWith(o embedded.Options, settings shard.Settings) (*embedded.Engine, shard.Shard, error) {
 	settings.MinimumAge = time.Nanosecond
 	e, err := embedded.Open(context.Background(), "data", o)
 	if err != nil {
 		return nil, nil, err
+	}
+	strays, err := e.Strays(first.Index)
+	if err == nil && len(strays) > 0 && e.Health().ReadOnly == nil {
+		err = fmt.Errorf("files are left: %v", strays)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
 	}
 	s, err := e.Open(context.Background(), first, whole(), settings)
 	if err != nil {

@@ -29,6 +29,8 @@ type segments struct {
 	committed atomic.Int64 // sequence number of the manifest; -1: none
 	durable   durable
 
+	recent *recent // behind the stack; guarded by the shard's mutex
+
 	stack *stack // at least as new as the published view's; guarded by the shard's mutex
 }
 
@@ -38,6 +40,7 @@ func newSegments(s *local, indexer shard.Indexer) *segments {
 	}
 	x := &segments{shard: s, indexer: indexer, turn: make(chan struct{}, 1)}
 	x.committed.Store(-1)
+	x.recent = &recent{room: &s.engine.room}
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	return x
 }
@@ -230,7 +233,9 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 	}
 	defer done()
 	x.pending.Store(0)
-	return s.view(db), x.stack.retain(), nil
+	v := s.view(db)
+	v.recent = x.takeRecent()
+	return v, x.stack.retain(), nil
 }
 
 // advance makes a view's stack, waits until what it shows is synced, and makes it the
@@ -240,6 +245,7 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bool) (seqNo int64, done bool, err error) {
 	s := x.shard
 	defer base.release()
+	defer v.recent.drop()
 	var st *stack
 	if err = s.mark.await(ctx, v.seqNo); err == nil {
 		st, err = x.next(ctx, v, base)

@@ -14,7 +14,7 @@ const fanIn = 16
 // what Pebble caches.
 var tiersOf = func(memory int64) tiers { // tests have little data
 	share := max(memory/4, 1<<20)
-	return tiers{fanIn: fanIn, early: share, builder: share, held: share}
+	return tiers{fanIn: fanIn, early: share, builder: share, recent: share, held: share}
 }
 
 // tiers say when segments are made, written and merged.
@@ -22,6 +22,7 @@ type tiers struct {
 	fanIn   int   // so many segments of one tier become one
 	early   int64 // bytes that are written before they are indexed without a refresh
 	builder int64 // bytes of memory that a segment in the making takes before it is ended
+	recent  int64 // bytes of what was written, of all shards, that are kept until they are indexed
 	held    int64 // bytes of segments in memory, of all shards, before some are written to files
 }
 

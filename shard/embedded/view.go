@@ -19,7 +19,8 @@ type view struct {
 	seqNo  int64
 	docs   int64
 	within routing.Range
-	stack  *stack // the segments of its documents; nil: none. Set before it is published
+	recent *recent // some of what it shows, in memory, while it is indexed; nil: none
+	stack  *stack  // the segments of its documents; nil: none. Set before it is published
 
 	users int // readers, and one while it is published; guarded by the shard's mutex
 

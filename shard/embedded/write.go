@@ -90,6 +90,8 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 		return nil, err
 	}
 	defer s.gate.leave()
+	packed := pack(ops)
+	defer packed.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	placed := s.gate.now()
@@ -109,7 +111,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	c := commit{shard: s, db: db, placed: placed, state: s.state, changes: m.changes[:0], last: -1}
 	c.batch = db.NewBatchWithSize(size)
 	for i := range ops {
-		results[i] = c.apply(&ops[i], &m.rows[m.slots[i]])
+		results[i] = c.apply(&ops[i], packed.of(i), &m.rows[m.slots[i]])
 	}
 	a := &applied{db: db, last: c.last, life: s.mark.life.Load(), results: results}
 	m.changes = c.changes
@@ -123,6 +125,9 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	s.state = c.state
 	if s.segments != nil {
 		s.segments.pending.Add(int64(size))
+		for _, w := range c.wrote {
+			s.segments.recent.add(w.op, w.versions, w.previous)
+		}
 	}
 	a.batch = c.batch
 	s.ops.index.Add(c.puts)
