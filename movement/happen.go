@@ -48,7 +48,7 @@ func (r *Record) settled(e Event) ([]Effect, bool, error) {
 	case r.State != Running || !r.Settling:
 		return nil, false, r.late(e)
 	}
-	r.State = Finished
+	r.State, r.Settling = Finished, false
 	r.report(e)
 	return nil, true, nil
 }

@@ -4,20 +4,21 @@ package movement
 const (
 	nothingSwitched = "this movement switches nothing"
 	retiring        = "what was left behind is being retired; nothing leads back any more"
-	letItEnd        = "let it finish"
+	mendAndResume   = "mend the cause and resume it"
 	isSwitched      = "readers and writers have been switched; only reverse leads back"
 )
 
-// abortCell is abort, where it is not refused for the state itself.
-func abortCell(reverse string) []Rule {
-	return cell(Abort, when(HasClosed, no(retiring, letItEnd)), when(HasFlipped, no(isSwitched, reverse)), goes(Aborting))
+// abortCell is abort, where it is not refused for the state itself: end says how it comes to
+// its end, reverse how it is reversed.
+func abortCell(end, reverse string) []Rule {
+	return cell(Abort, when(HasClosed, no(retiring, end)), when(HasFlipped, no(isSwitched, reverse)), goes(Aborting))
 }
 
 // reverseCell is reverse; last is the answer once something has been switched.
-func reverseCell(last Rule) []Rule {
+func reverseCell(end string, last Rule) []Rule {
 	return cell(Reverse,
-		when(FlipsNothing, never(nothingSwitched, "abort undoes it, until it retires what it left behind")),
-		when(HasClosed, no(retiring, letItEnd)),
+		when(HasClosed, no(retiring, end)),
+		when(FlipsNothing, never(nothingSwitched, "abort undoes everything")),
 		when(HasFlipped, last),
 		no("nothing has been switched yet", "abort undoes everything"))
 }
@@ -39,16 +40,16 @@ func runningRules() []Rule {
 	busy := no("it is at work", "wait until it is held or switched: status tells")
 	return row(Running,
 		cell(Start, nothing()),
-		cell(Pause, when(HasSettled, no("all phases are done; the ledger is being settled", letItEnd)), goes(Paused)),
+		cell(Pause, when(HasSettled, no("all phases are done; the ledger is being settled", "watch it")), goes(Paused)),
 		cell(Resume, nothing()),
 		cell(Throttle, goes(Running)),
 		cell(Verify, when(VerifyComes, no("it comes by itself", "watch it")), busy),
 		cell(Repair, when(VerifyComes, no("verify has not said yet what is to be repaired", "wait until it is held or switched: status tells")), busy),
 		cell(Redrive, busy),
 		switchCell(no("it comes by itself", "watch it")),
-		reverseCell(no("it is at work", "pause it, then reverse it")),
+		reverseCell("it ends by itself: watch it", no("it is at work", "pause it, then reverse it")),
 		cell(Finish, when(FinishWasAsked, nothing()), no("it is at work, and finishes by itself unless the way back was to be kept", "watch it")),
-		abortCell("pause it, then reverse it"))
+		abortCell("it ends by itself: watch it", "pause it, then reverse it"))
 }
 
 func pausedRules() []Rule {
@@ -56,17 +57,17 @@ func pausedRules() []Rule {
 	return row(Paused,
 		cell(Start, paused), cell(Pause, nothing()), cell(Resume, goes(Running)), cell(Throttle, goes(Paused)),
 		cell(Verify, paused), cell(Repair, paused), cell(Redrive, paused),
-		switchCell(paused), reverseCell(goes(Reversing)),
-		cell(Finish, paused), abortCell("reverse it"))
+		switchCell(paused), reverseCell("resume it", goes(Reversing)),
+		cell(Finish, paused), abortCell("resume it", "reverse it"))
 }
 
 func heldRules() []Rule {
-	closed := when(HasClosed, no(retiring, "mend the cause and resume it"))
+	closed := when(HasClosed, no(retiring, mendAndResume))
 	half := when(FlipIsOpen, no("it stopped in the middle of the switch", "mend the cause and resume it, or reverse it"))
 	early := when(CopyIsOpen, no("what is to be verified is not all there", "mend the cause and resume it; verify comes afterwards"))
 	waits := when(AwaitsSwitch, no("it waits for the switch, as was asked", "switch it, or abort it"))
 	return row(Held,
-		cell(Start, no("it is held", "mend the cause and resume it")),
+		cell(Start, waits, no("it is held", mendAndResume)),
 		cell(Pause, nothing()),
 		cell(Resume, waits, goes(Running)),
 		cell(Throttle, goes(Held)),
@@ -74,37 +75,37 @@ func heldRules() []Rule {
 		cell(Repair, closed, half, early, goes(Running)),
 		cell(Redrive, closed, half, goes(Running)),
 		switchCell(when(AwaitsSwitch, goes(Running)),
-			when(CauseIsList, no("it is held for what is listed", "repair it, or accept it by finish")),
+			when(CauseIsList, no("it is held for what is listed", "mend what is listed, or accept it by finish")),
 			no("it is held", "mend the cause and resume it; the switch comes by itself")),
-		reverseCell(goes(Reversing)),
+		reverseCell(mendAndResume, goes(Reversing)),
 		cell(Finish,
 			when(HasSettled, goes(Running)), when(CauseIsList, goes(Running)), when(AwaitsSwitch, no("nothing has been switched yet", "switch it, or abort it")),
-			no("what it is held for is no list that could be accepted", "mend the cause and resume it, or abort it")),
-		abortCell("reverse it"))
+			no("what it is held for is no list that could be accepted", mendAndResume)),
+		abortCell(mendAndResume, "reverse it"))
 }
 
 func switchedRules() []Rule {
 	return row(Switched,
 		cell(Start, nothing()),
-		cell(Pause, no("nothing is at work but what keeps the way back open", "finish it, or reverse it")),
+		cell(Pause, no("nothing is at work but what keeps the way back open", "finish it, or go back")),
 		cell(Resume, nothing()),
 		cell(Throttle, goes(Switched)),
 		cell(Verify, goes(Running)), cell(Repair, goes(Running)), cell(Redrive, goes(Running)),
 		switchCell(nothing()),
-		reverseCell(goes(Reversing)),
+		reverseCell("finish it", goes(Reversing)),
 		cell(Finish, goes(Running)),
-		abortCell("reverse it"))
+		abortCell("finish it", "reverse it"))
 }
 
 func failedRules() []Rule {
-	failed := no("a phase gave up", "mend the cause and resume it, or abort it")
+	failed := no("a phase gave up", mendAndResume)
 	return row(Failed,
 		cell(Start, failed), cell(Pause, nothing()), cell(Resume, goes(Running)), cell(Throttle, goes(Failed)),
 		cell(Verify, failed), cell(Repair, failed),
-		cell(Redrive, when(HasClosed, no(retiring, "mend the cause and resume it")),
+		cell(Redrive, when(HasClosed, no(retiring, mendAndResume)),
 			when(FlipIsOpen, no("it stopped in the middle of the switch", "mend the cause and resume it, or reverse it")), goes(Running)),
-		switchCell(failed), reverseCell(goes(Reversing)),
-		cell(Finish, failed), abortCell("reverse it"))
+		switchCell(failed), reverseCell(mendAndResume, goes(Reversing)),
+		cell(Finish, failed), abortCell(mendAndResume, "reverse it"))
 }
 
 // undoingRules are those of a state that goes back, which own has led to.

@@ -18,7 +18,8 @@ const (
 )
 
 // Step is the whole machine: what becomes of r by e, and what is to be done once that has
-// been stored. When nothing is to be done about e, because it was applied before or there
+// been stored. An event is told from another by its time, by whose it is and by its words: who
+// does not know whether the result was stored steps again with the same event. When nothing is to be done about e, because it was applied before or there
 // is nothing to do, r comes back as it is: Events has not changed. It is fault.Conflict or
 // fault.Refused, with what to do instead, when the table says no or when e comes too late;
 // fault.Usage for an event that is none; fault.Bug for a record or a happening that cannot be.
@@ -29,6 +30,10 @@ func Step(r Record, e Event) (Record, []Effect, error) {
 	}
 	if err := e.check(); err != nil {
 		return r, nil, err
+	}
+	e.At = e.At.UTC()
+	if r.applied(e) {
+		return r, nil, nil
 	}
 	next := r
 	next.Phases = slices.Clone(r.Phases)
@@ -67,6 +72,14 @@ func (e *Event) check() error {
 		return fault.New(fault.Usage, "throttle takes a rate as JSON of at most %d bytes", maxRate)
 	}
 	return nil
+}
+
+// applied tells whether the journal holds e: a caller who did not learn whether the record
+// was stored steps again with the event as it was.
+func (r *Record) applied(e Event) bool {
+	return slices.ContainsFunc(r.Journal, func(a Applied) bool {
+		return a.At.Equal(e.At) && a.By == e.By && a.Event == e.words()
+	})
 }
 
 // record puts e into the journal, of which the first and the newest events are kept.
@@ -138,12 +151,6 @@ func (r *Record) insert(e Event) {
 		p := &r.Phases[at]
 		p.Ended, p.Outcome = e.At, short("given up for "+string(e.Verb)+": "+r.Cause)
 		at++
-	}
-	if at == len(r.Phases) || r.Phases[at].Retires {
-		at = slices.IndexFunc(r.Phases, func(p Phase) bool { return p.Retires })
-		if at < 0 {
-			at = len(r.Phases)
-		}
 	}
 	verifyNext := at < len(r.Phases) && r.Phases[at].Name == VerifyPhase
 	if e.Verb != Verify {

@@ -155,7 +155,7 @@ func (r Record) String() string {
 	add("done", strings.Join(done, ","))
 	add("now", now)
 	add("then", strings.Join(then, ","))
-	if r.Settling && !r.State.Ended() {
+	if r.Settling {
 		words = append(words, "settling")
 	}
 	if r.Cause != "" {

@@ -1,0 +1,51 @@
+package movement_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/movement"
+)
+
+func TestWhatBecomesOfTheLedger(t *testing.T) {
+	at := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	ledger := []movement.Entry{
+		{Kind: "template", Name: "logs", Made: true, Keep: true, At: at},
+		{Kind: "index", Name: "books", Made: true, Keep: true, At: at.Add(time.Second)},
+		{Kind: "alias", Name: "library", Keep: true, Before: json.RawMessage(`["books-old"]`), At: at.Add(2 * time.Second)},
+		{Kind: "settings", Name: "books/refresh", Made: true, Before: json.RawMessage(`{"refresh_interval":"1s"}`), At: at.Add(time.Second)},
+		{Kind: "index", Name: "tmp", Made: true, At: at.Add(time.Second)},
+	}
+	for _, tc := range []struct {
+		finish bool
+		want   string
+	}{
+		{false, "restore alias library, restore settings books/refresh, remove index tmp, remove index books, remove template logs"},
+		{true, "handover alias library, restore settings books/refresh, remove index tmp, handover index books, handover template logs"},
+	} {
+		var deeds []string
+		for _, e := range movement.Closing(ledger) {
+			deeds = append(deeds, string(e.Deed(tc.finish))+" "+e.Kind+" "+e.Name)
+		}
+		if got := strings.Join(deeds, ", "); got != tc.want {
+			t.Errorf("finish %v:\n got %s\nwant %s", tc.finish, got, tc.want)
+		}
+	}
+	if got, want := ledger[2].String(), `intended alias library keep before="[\"books-old\"]"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := movement.LedgerKey("m1", "settings", "books/refresh"), "movement/m1/ledger/settings/books%2frefresh"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestASecondTryRemembersWhatWasThereFirst: what it sees itself is what the first has made.
+func TestASecondTryRemembersWhatWasThereFirst(t *testing.T) {
+	first := movement.Entry{Kind: "settings", Name: "books", Before: json.RawMessage(`"1s"`), By: "w1"}.Intend(nil)
+	second := movement.Entry{Kind: "settings", Name: "books", Before: json.RawMessage(`"-1"`), By: "w2", Made: true}.Intend(&first)
+	if string(second.Before) != `"1s"` || second.By != "w1" || second.Made {
+		t.Errorf("%+v", second)
+	}
+}
