@@ -80,10 +80,12 @@ func (d *Disk) Free() (first, all int64) {
 	return first, all
 }
 
-// Disk asks for the disks and the watermarks.
+// Disk asks for the disks and the watermarks. A service or a store that does not
+// tell its disks has none.
 func (c *Client) Disk(ctx context.Context) (*Disk, error) {
 	var rows []map[string]string
-	if err := c.get(ctx, []string{"_cat", "allocation"}, url.Values{"format": {"json"}, "bytes": {"b"}}, false, &rows); err != nil {
+	err := c.get(ctx, []string{"_cat", "allocation"}, url.Values{"format": {"json"}, "bytes": {"b"}}, true, &rows)
+	if err != nil && !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Unauthorised) {
 		return nil, err
 	}
 	settings, err := c.ClusterSettings(ctx)
