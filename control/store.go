@@ -11,15 +11,19 @@ type Store struct {
 
 // The words in which a store is asked for documents that are searched.
 type (
-	Where      = store.Where
-	Found      = store.Found
-	PhaseError = store.PhaseError
-	ByQuery    = store.ByQuery
-	Into       = store.Into
-	Progress   = store.Progress
-	TaskState  = store.TaskState
-	Validated  = store.Validated
+	Where       = store.Where
+	Found       = store.Found
+	PhaseError  = store.PhaseError
+	FailedIndex = store.Failure
+	ByQuery     = store.ByQuery
+	Into        = store.Into
+	Progress    = store.Progress
+	TaskState   = store.TaskState
+	Validated   = store.Validated
 )
+
+// Failing is a search that failed in one index.
+func Failing(index string, cause error) *PhaseError { return store.Failing(index, cause) }
 
 // NewStore hands a store to the faces.
 func NewStore(s *store.Store) *Store { return &Store{s} }

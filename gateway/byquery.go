@@ -179,8 +179,7 @@ func (c *call) finish(action, description string, q control.ByQuery) error {
 	progress, err := c.s.store.Change(c.ctx(), q, func(control.Progress) {})
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
-		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
-		return c.send(exception.From(phase.Cause).Status())
+		return c.failedPhase(phase)
 	}
 	if err != nil {
 		return err

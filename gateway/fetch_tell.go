@@ -50,7 +50,7 @@ func (t *telling) failed(h *search.Hit, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &control.PhaseError{Index: t.found.Index(h), Cause: e}
+	return control.Failing(t.found.Index(h), e)
 }
 
 // about is what is told of the hits of one index.

@@ -1,17 +1,35 @@
 package gateway
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/reshelve/reshelve/aggregate"
+	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
 )
 
-// appendAnswer appends the members of what a search found.
+// appendAnswer appends the members of what a search found. An index whose hits cannot be
+// told is left out, as one that the search failed in.
 func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
+	begin := len(out)
+	for {
+		out, err = c.appendFoundHits(out[:begin], x)
+		var phase *control.PhaseError
+		if !errors.As(err, &phase) {
+			return out, err
+		}
+		page := x.found.Hits[min(x.From, len(x.found.Hits)):]
+		if err := x.found.Leave(phase.Failed[0].Index, phase.Failed[0].Cause, page); err != nil {
+			return out, err
+		}
+	}
+}
+
+func (c *call) appendFoundHits(out []byte, x *searching) (_ []byte, err error) {
 	x.tellings = map[*query.Fetch]*telling{}
 	if x.found.Scroll != "" {
 		out = append(appendString(append(out, `"_scroll_id":`...), x.found.Scroll), ',')
@@ -21,7 +39,7 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 	}
 	out = strconv.AppendInt(append(out, `"took":`...), c.took(), 10)
 	out = strconv.AppendBool(append(out, `,"timed_out":`...), x.found.TimedOut)
-	out = appendShards(append(out, ','), x.found.Shards)
+	out = c.appendSearched(append(out, ','), x.found)
 	out = append(out, `,"hits":`...)
 	hits := x.found.Hits[min(x.From, len(x.found.Hits)):]
 	shown := x.found.Result
@@ -45,6 +63,22 @@ func (c *call) topHits(x *searching) aggregate.Hits {
 		inner.TrackTotal, inner.asInt = -1, false
 		return c.appendHits(dst, &inner, fetch, path, &found, found.Hits[min(of.From, len(found.Hits)):])
 	}
+}
+
+// appendSearched appends the shards that were searched, and the indices that the search
+// failed in.
+func (c *call) appendSearched(dst []byte, f *control.Found) []byte {
+	if len(f.Failed) == 0 {
+		return appendShards(dst, f.Shards)
+	}
+	failed := 0
+	for _, one := range f.Failed {
+		failed += one.Shards
+	}
+	dst = strconv.AppendInt(append(dst, `"_shards":{"total":`...), int64(f.Shards), 10)
+	dst = strconv.AppendInt(append(dst, `,"successful":`...), int64(f.Shards-failed), 10)
+	dst = strconv.AppendInt(append(dst, `,"skipped":0,"failed":`...), int64(failed), 10)
+	return append(c.appendFailures(append(dst, `,"failures":`...), f.Failed), '}')
 }
 
 func appendShards(dst []byte, n int) []byte {
@@ -71,8 +105,12 @@ func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, path str
 	dst = append(dst, `,"hits":[`...)
 	t := x.telling(fetch)
 	t.around = path
+	none := len(dst)
 	for i := range hits {
-		if i > 0 {
+		if x.found.Left(&hits[i]) {
+			continue
+		}
+		if len(dst) > none {
 			dst = append(dst, ',')
 		}
 		if path == "" {

@@ -95,9 +95,7 @@ func (c *call) answerSearch(x *searching, where control.Where) error {
 	}
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
-		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
-		c.look.filter = nil
-		return c.send(exception.From(phase.Cause).Status())
+		return c.failedPhase(phase)
 	}
 	if err != nil {
 		return err
@@ -123,6 +121,11 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 // run searches. What the server finds out only when it asks the shards is a PhaseError,
 // when there are shards to be asked.
 func (c *call) run(x *searching, where control.Where) (err error) {
+	partial, err := c.boolean("allow_partial_search_results", true)
+	if err != nil {
+		return err
+	}
+	where.Whole = !partial
 	refused := x.Check()
 	if refused == nil && x.Slice != nil && x.PIT == nil && !c.isSet("scroll") {
 		refused = exception.New(exception.Search, "`slice` cannot be used outside of a scroll context or PIT context")
@@ -146,7 +149,11 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 func (c *call) phase(e catalog.Expression, cause *exception.Error) error {
 	names, err := c.s.store.Resolve(c.ctx(), e)
 	if err == nil && len(names) > 0 {
-		return &control.PhaseError{Index: names[0], Cause: cause}
+		failed := &control.PhaseError{}
+		for _, name := range names {
+			failed.Failed = append(failed.Failed, control.FailedIndex{Index: name, Shards: 1, Cause: cause})
+		}
+		return failed
 	}
 	return errors.Join(err, cause)
 }
@@ -224,23 +231,61 @@ func (c *call) searchParams(x *searching) (err error) {
 	return nil
 }
 
-// appendFailedShards appends the members of the failure of a search in all shards.
+// failedPhase answers with a search that failed.
+func (c *call) failedPhase(failed *control.PhaseError) error {
+	c.out = append(c.appendFailedShards(append(c.out[:0], '{'), failed), '}')
+	c.look.filter = nil
+	return c.send(phaseStatus(failed))
+}
+
+// phaseStatus is that of the first failure, or of the last for which the server is to blame.
+func phaseStatus(failed *control.PhaseError) int {
+	status := exception.From(failed.Failed[0].Cause).Status()
+	for _, f := range failed.Failed[1:] {
+		if s := exception.From(f.Cause).Status(); s >= http.StatusInternalServerError {
+			status = s
+		}
+	}
+	return status
+}
+
+// appendFailedShards appends the members of a search that failed.
 func (c *call) appendFailedShards(out []byte, failed *control.PhaseError) []byte {
-	cause := exception.From(failed.Cause)
-	root := cause.Root()
-	out = appendException(append(out, `"error":{"root_cause":[`...), root, false)
-	out = append(out, `],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[{"shard":0,"index":`...)
-	out = appendString(out, failed.Index)
-	out = appendString(append(out, `,"node":`...), c.s.options.Name)
-	out = append(appendException(append(out, `,"reason":`...), cause, true), "}]"...)
-	switch {
+	out = append(out, `"error":{"root_cause":[`...)
+	for i, f := range failed.Failed {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendException(out, exception.From(f.Cause).Root(), false)
+	}
+	reason := "all shards failed"
+	if failed.Partial {
+		reason = "Partial shards failure"
+	}
+	out = appendString(append(out, `],"type":"search_phase_execution_exception","reason":`...), reason)
+	out = append(out, `,"phase":"query","grouped":true,"failed_shards":`...)
+	out = c.appendFailures(out, failed.Failed)
+	cause := exception.From(failed.Failed[0].Cause)
+	switch root := cause.Root(); {
 	case root.Type.Row().Plain:
 		out = appendExceptionBody(append(out, `,"caused_by":{`...), root, false)
 		out = append(appendException(append(out, `,"caused_by":`...), root, true), '}')
 	case root != cause:
 		out = appendException(append(out, `,"caused_by":`...), root, true)
 	}
-	return strconv.AppendInt(append(out, `},"status":`...), int64(cause.Status()), 10)
+	return strconv.AppendInt(append(out, `},"status":`...), int64(phaseStatus(failed)), 10)
+}
+
+// appendFailures appends the list of the indices that a search failed in: the server tells
+// one shard of those that failed for the same reason.
+func (c *call) appendFailures(out []byte, failed []control.FailedIndex) []byte {
+	for i, f := range failed {
+		out = append(out, "[,"[min(i, 1)])
+		out = appendString(append(out, `{"shard":0,"index":`...), f.Index)
+		out = appendString(append(out, `,"node":`...), c.s.options.Name)
+		out = append(appendException(append(out, `,"reason":`...), exception.From(f.Cause), true), '}')
+	}
+	return append(out, ']')
 }
 
 // count answers with the number of documents that a query finds.
@@ -271,17 +316,15 @@ func (c *call) count() error {
 	if where.Expression, err = c.expression("index", searched); err != nil {
 		return err
 	}
-	total, shards, err := c.s.store.Count(c.ctx(), where, q)
+	total, found, err := c.s.store.Count(c.ctx(), where, q)
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
-		c.out = append(c.appendFailedShards(append(c.out[:0], '{'), phase), '}')
-		c.look.filter = nil
-		return c.send(exception.From(phase.Cause).Status())
+		return c.failedPhase(phase)
 	}
 	if err != nil {
 		return err
 	}
 	c.out = strconv.AppendInt(append(c.out, `{"count":`...), total, 10)
-	c.out = append(appendShards(append(c.out, ','), shards), '}')
+	c.out = append(c.appendSearched(append(c.out, ','), found), '}')
 	return c.send(http.StatusOK)
 }

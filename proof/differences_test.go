@@ -19,9 +19,6 @@ var differences = []difference{}
 
 // searchDifferences are those of searches, each with its reason.
 var searchDifferences = []difference{
-	{ // a search fails when a shard does; the server answers with the others
-		want: regexp.MustCompile(`200 of some shards`), have: regexp.MustCompile(`all shards failed`),
-	},
 	{ // the server's words when it looks into no shard at all
 		want: regexp.MustCompile(`^503 \{"reason":"all shards failed","type":"search_phase_execution_exception"\}`), have: regexp.MustCompile(`^[45]\d\d `),
 	},
@@ -33,9 +30,6 @@ var searchDifferences = []difference{
 	},
 	{ // the server fails over sums of numbers that are too large
 		want: regexp.MustCompile(`"unsupported_operation_exception"`), have: regexp.MustCompile(`^200 `),
-	},
-	{ // a page of nothing after some has no best score at the server
-		request: regexp.MustCompile(`from.*size\W+0\b|size\W+0\b.*from`), want: regexp.MustCompile(`"max_score":null`),
 	},
 	{ // what stands for a missing number without a sign is read by the server late, or fails its answer
 		request: regexp.MustCompile(`ul\W.{0,40}missing\W+x\b`), have: regexp.MustCompile(`For input string`),

@@ -72,7 +72,7 @@ func (s *Store) Change(ctx context.Context, q ByQuery, told func(Progress)) (Pro
 			r.Size = int(min(int64(q.Batch), q.Most-p.Done()))
 		}
 		pinned.users++ // the page's
-		f, err := s.findIn(ctx, parts, pinned, r)
+		f, err := s.findIn(ctx, parts, pinned, r, true)
 		if err != nil {
 			return p, err
 		}

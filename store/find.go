@@ -15,6 +15,7 @@ import (
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -24,67 +25,76 @@ type Where struct {
 	Routing    string        // values between commas; "": all shards
 	Point      string        // id of a point in time, instead of both
 	Keep       time.Duration // for how long the point is kept from now on; 0: as before
+	Whole      bool          // a search that fails in one index fails; else it goes on in the others
 }
 
 // Find searches as the last refresh shows the documents, or a point in time. Ties come by
 // (index number, order key, id), so that a page goes on where the one before it ended
 // whatever becomes of the shards. Close what it gives.
 func (s *Store) Find(ctx context.Context, where Where, r search.Request) (*Found, error) {
-	var parts [][]part
-	var pinned *Point
-	var err error
 	if where.Point != "" {
-		if pinned, err = s.enter(where.Point, where.Keep, false); err == nil {
-			parts = pinned.parts
+		pinned, err := s.enter(where.Point, where.Keep, false)
+		if err != nil {
+			return nil, err
 		}
-	} else {
-		parts, err = s.visitAgain(ctx, where.Expression, where.Routing)
+		return s.findIn(ctx, pinned.parts, pinned, r, where.Whole)
 	}
-	if err != nil {
-		return nil, err
+	for mended := false; ; mended = true {
+		parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.findIn(ctx, parts, nil, r, where.Whole)
+		var damaged *segment.Damaged
+		if mended || !errors.As(err, &damaged) {
+			return found, err
+		}
+		if mending := mend(ctx, parts); mending != nil {
+			return nil, joined(err, mending)
+		}
 	}
-	return s.findIn(ctx, parts, pinned, r)
 }
 
-// Count is how many documents a query finds, in how many shards.
-func (s *Store) Count(ctx context.Context, where Where, q search.Query) (total int64, shards int, err error) {
+// mend makes the segments again that are damaged in the shards of a search. Its readers have
+// been closed.
+func mend(ctx context.Context, parts [][]part) error {
+	for _, of := range parts {
+		for _, p := range of {
+			if err := p.index.shards[p.row.Number].Mend(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Count is how many documents a query finds; found, which is closed, tells in which shards.
+func (s *Store) Count(ctx context.Context, where Where, q search.Query) (total int64, found *Found, err error) {
 	r := search.NewRequest()
 	r.Size, r.TrackTotal = 0, -1
 	if q != nil {
 		r.Query = q
 	}
-	f, err := s.Find(ctx, where, r)
-	if err != nil {
-		return 0, 0, err
+	if found, err = s.Find(ctx, where, r); err != nil {
+		return 0, nil, err
 	}
-	return f.Total, f.Shards, f.Close()
+	return found.Total, found, found.Close()
 }
 
 // findIn searches in readers, which it closes when it fails; also when it panics: the
 // process goes on then, and its shards wait for their readers when they are closed.
-func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request) (found *Found, err error) {
-	f := &Found{parts: parts, pinned: pinned}
+func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request, whole bool) (found *Found, err error) {
+	f := &Found{parts: parts, all: parts, pinned: pinned, whole: whole}
 	defer func() {
 		if found == nil {
 			err = joined(err, f.Close())
 		}
 	}()
-	indices := make([]search.Index, len(parts))
-	for i, of := range parts {
-		indices[i] = searched(of)
+	for _, of := range parts {
 		f.Shards += len(of)
-		if window := of[0].index.rules.window; r.Size > window {
-			return nil, &PhaseError{Index: indices[i].Name, Cause: query.TooWide(window, r.Size, pinned != nil && pinned.scroll != nil)}
-		}
 	}
 	r.Now = s.options.Clock().UnixMilli()
-	if f.Result, err = search.Run(ctx, indices, r); err == nil {
-		err = finish(r.Collectors)
-	}
-	if err != nil {
-		if len(indices) > 0 && isException(err) {
-			err = &PhaseError{Index: indices[0].Name, Cause: err}
-		}
+	if err := f.run(ctx, r, whole); err != nil {
 		return nil, err
 	}
 	return f, nil

@@ -16,14 +16,18 @@ import (
 // of its hits are read from them, so that a hit always matches its query. Close it.
 type Found struct {
 	search.Result
-	Shards int // that were searched
+	Shards int       // that were searched, those of Failed among them
+	Failed []Failure // indices that the search has failed in, and that it goes on without
 
 	Told   any    // of a scroll: what Scroll was told
 	Keys   int    // of the order that was asked for: a scroll's hits have one more
 	Scroll string // id of the scroll; "": none
 
 	parts  [][]part // by index and source, as the hits count them
+	all    [][]part // and those of the indices that failed
 	pinned *Point   // whose readers they are; nil: the search's own
+	whole  bool     // no index may be left out
+	left   []string // names of indices whose hits are left out
 }
 
 // Document is the row of a hit.
@@ -64,7 +68,7 @@ func (f *Found) Close() error {
 	if f.pinned != nil {
 		return f.pinned.release()
 	}
-	return closeParts(f.parts)
+	return closeParts(f.all)
 }
 
 func closeParts(parts [][]part) (err error) {
@@ -75,15 +79,3 @@ func closeParts(parts [][]part) (err error) {
 	}
 	return fault.At(err, "closing readers")
 }
-
-// PhaseError is a search that failed while it ran: in an index that it searched.
-type PhaseError struct {
-	Index string
-	Cause error
-}
-
-// Error is the cause's.
-func (e *PhaseError) Error() string { return e.Cause.Error() }
-
-// Unwrap gives the cause.
-func (e *PhaseError) Unwrap() error { return e.Cause }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -13,7 +14,10 @@ import (
 type scroll struct {
 	mu      sync.Mutex // one page at a time
 	request search.Request
-	keys    int // of the order that the client asked for
+	keys    int      // of the order that the client asked for
+	parts   [][]part // that pages are looked for in: without those that the first failed in
+	whole   bool
+	best    *float32 // score of all; nil: of an order in which it is not known
 	// Told is what the client wants to be told of hits: the same on each page.
 	told any
 }
@@ -25,7 +29,10 @@ func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep 
 	if err != nil {
 		return nil, err
 	}
-	sc := &scroll{request: r, keys: len(r.Sort), told: told}
+	if len(r.Sort) == 1 && r.Sort[0].Field == "_score" && r.Sort[0].Descending {
+		r.Sort = nil
+	}
+	sc := &scroll{request: r, keys: len(r.Sort), told: told, parts: parts, whole: where.Whole}
 	if len(r.Sort) == 0 {
 		sc.request.Sort = []search.Sort{{Field: "_score", Descending: true}}
 	}
@@ -53,12 +60,16 @@ func (s *Store) page(ctx context.Context, p *Point) (*Found, error) {
 	sc := p.scroll
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	f, err := s.findIn(ctx, p.parts, p, sc.request)
+	f, err := s.findIn(ctx, sc.parts, p, sc.request, sc.whole)
 	if err != nil {
 		return nil, err
 	}
 	f.Told, f.Keys, f.Scroll = sc.told, sc.keys, p.ID
-	sc.request.Collectors = nil
+	if sc.keys == 0 && sc.request.After == nil && len(f.Hits) > 0 { // best first
+		sc.best = &f.Hits[0].Score
+	}
+	f.MaxScore = cmp.Or(f.MaxScore, sc.best)
+	sc.request.Collectors, sc.parts = nil, f.parts
 	if n := len(f.Hits); n > 0 {
 		sc.request.After = f.Hits[n-1].Sort
 	}

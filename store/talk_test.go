@@ -508,8 +508,11 @@ func (r *request) getTemplate() ([]byte, error) {
 // documents makes requests on documents; only their errors are answers here.
 func (r *request) documents() ([]byte, error) {
 	if r.at(1) == "_count" {
-		total, shards, err := r.store.Count(r.ctx, store.Where{Expression: r.expression(searched)}, nil)
-		return []byte(fmt.Sprintf(`{"count":%d,"_shards":{"total":%d,"successful":%[2]d,"skipped":0,"failed":0}}`, total, shards)), err
+		total, found, err := r.store.Count(r.ctx, store.Where{Expression: r.expression(searched)}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return []byte(fmt.Sprintf(`{"count":%d,"_shards":{"total":%d,"successful":%[2]d,"skipped":0,"failed":0}}`, total, found.Shards)), nil
 	}
 	if r.method == "GET" {
 		found, err := r.store.Get(r.ctx, document.Read{Target: r.at(0), ID: r.at(2), Version: document.Unset})
