@@ -95,6 +95,7 @@ var filterCases = [][]any{
 
 var tokenizerCases = []any{
 	"standard", "keyword", "whitespace", "letter", "lowercase", "ngram", "edge_ngram", "pattern", "char_group", "path_hierarchy", "simple_pattern", "simple_pattern_split", "nope",
+	"classic", object{"type": "classic", "max_token_length": 4}, object{"type": "classic", "max_token_length": 0}, object{"type": "classic", "max_token_length": "2000000"},
 	object{"type": "standard", "max_token_length": 4}, object{"type": "whitespace", "max_token_length": 4}, object{"type": "standard", "max_token_length": 0},
 	object{"type": "ngram", "min_gram": 2, "max_gram": 3, "token_chars": []any{"letter", "digit"}},
 	object{"type": "ngram", "min_gram": 2, "max_gram": 4}, object{"type": "ngram", "token_chars": []any{"custom"}, "custom_token_chars": "aeiou_"},

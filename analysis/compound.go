@@ -113,7 +113,7 @@ func newMultiplexer(p *part) filter {
 }
 
 // bind finds the filters by their names.
-func (f *multiplexer) bind(before *chain) (filter, *exception.Error) {
+func (f *multiplexer) bind(*chain) (filter, *exception.Error) {
 	bound := *f
 	bound.chains = nil
 	if f.original {

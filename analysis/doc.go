@@ -27,7 +27,7 @@
 //  5. What a language needs is read at its first word: a program that never uses Armenian
 //     pays for the text of its table alone.
 //
-// The classes of code points (classes.txt) were asked from the server, since Bleve's
+// The classes of code points (classes.txt, classic.txt) were asked from the server, since Bleve's
 // segmenter knows no emoji and other types. Stemmers, normalizations and stop words are
 // Bleve's and Snowball's where they do what Lucene's do; what differs is mended where it
 // stands, and what they have not follows the papers and Snowball's descriptions, with the
@@ -38,8 +38,8 @@
 // # Refused by name
 //
 //   - analyzers: thai, whose words are those of a dictionary.
-//   - tokenizers: classic, uax_url_email, thai; simple_pattern and simple_pattern_split
-//     with a pattern.
+//   - tokenizers: uax_url_email, thai; simple_pattern and simple_pattern_split with a
+//     pattern.
 //   - filters: concatenate_graph, condition, delimited_payload, delimited_term_freq,
 //     flatten_graph, hunspell, hyphenation_decompounder, kstem (a dictionary of 27,000
 //     words), min_hash, predicate_token_filter, type_as_payload; in multiplexer what does

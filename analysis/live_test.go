@@ -262,6 +262,22 @@ func someSynonyms(t *rapid.T) any {
 		"expand": rapid.Bool().Draw(t, "expand"), "lenient": rapid.Bool().Draw(t, "lenient")}
 }
 
+// TestLiveClassic compares the classic tokenizer on what it takes for words.
+func TestLiveClassic(t *testing.T) {
+	server := liveServer(t)
+	pieces := []string{"a", "b", "U", "1", "2x", "x2", "é", "ก", "ั", "ก1", "漢", "ア", "가", "_", "-", "/", ".", ",", "'", "&", "@", " ",
+		"a.b", "x@y", "com", "😀", "a1", "٣", "+", ".", ".", "@", "-"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "pieces"), "")
+		var tokenizer any = "classic"
+		if rapid.IntRange(0, 4).Draw(t, "short") == 0 {
+			tokenizer = object{"type": "classic", "max_token_length": rapid.IntRange(1, 4).Draw(t, "length")}
+		}
+		filter := rapid.SampledFrom([]string{"classic", "lowercase"}).Draw(t, "filter")
+		compare(t, server, map[string]any{"tokenizer": tokenizer, "text": []string{text, "x"}, "filter": []any{filter}})
+	})
+}
+
 // TestLiveHTML compares html_strip on generated markup.
 func TestLiveHTML(t *testing.T) {
 	server := liveServer(t)

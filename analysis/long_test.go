@@ -24,3 +24,16 @@ func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 		}
 	}
 }
+
+// TestLongAddresses: what may be the beginning of an address or a number at each of its
+// segments is not looked through again from each of them.
+func TestLongAddresses(t *testing.T) {
+	analyzer := &chain{tokenizer: classic{255}}
+	for _, text := range []string{"a", "a_", "a.", "a-1.", "a@", "a&", "a'", "1-", "1-a-a-", "a_1_ั", "ั", "漢", "a._"} {
+		began := time.Now()
+		analyzer.Analyze(nil, []byte(strings.Repeat(text, (1<<18)/len(text))+"@"))
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("256 KB of %q took %s", text, took)
+		}
+	}
+}

@@ -74,17 +74,18 @@ func TestDefinitions(t *testing.T) {
 // TestUnsupported: what cannot be done exactly is refused by its name.
 func TestUnsupported(t *testing.T) {
 	for settings, want := range map[string]string{
-		`{"analyzer":{"m":{"type":"thai"}}}`:                                        "analyzer [thai] is not supported",
-		`{"analyzer":{"m":{"tokenizer":"classic"}}}`:                                "tokenizer [classic] is not supported",
-		`{"analyzer":{"m":{"tokenizer":"standard","filter":["kstem"]}}}`:            "filter [kstem] is not supported",
-		`{"filter":{"m":{"type":"min_hash"}}}`:                                      "filter [min_hash] is not supported",
-		`{"filter":{"m":{"type":"stemmer","language":"kstem"}}}`:                    "stemmer [Kstem] is not supported",
-		`{"filter":{"m":{"type":"stop","remove_trailing":false}}}`:                  "option [remove_trailing] of [m] is not supported",
-		`{"filter":{"m":{"type":"synonym","synonyms":["a,b"],"format":"wordnet"}}}`: "synonyms of format [wordnet] are not supported",
-		`{"tokenizer":{"m":{"type":"pattern","pattern":"(?<=a)b"}}}`:                "pattern [(?<=a)b] is not supported",
-		`{"tokenizer":{"m":{"type":"pattern","pattern":"a\\b"}}}`:                   `pattern [a\b] is not supported`,
-		`{"tokenizer":{"m":{"type":"pattern","pattern":"a","flags":"MULTILINE"}}}`:  "flags of pattern [a] are not supported",
-		`{"tokenizer":{"m":{"type":"simple_pattern","pattern":"a"}}}`:               "tokenizer [simple_pattern] is not supported",
+		`{"analyzer":{"m":{"type":"thai"}}}`:               "analyzer [thai] is not supported",
+		`{"analyzer":{"m":{"tokenizer":"uax_url_email"}}}`: "tokenizer [uax_url_email] is not supported",
+		`{"filter":{"m":{"type":"multiplexer","filters":["lowercase","shingle"]}},"analyzer":{"a":{"tokenizer":"standard","filter":["m"]}}}`: "filter [shingle] in multiplexer [m] is not supported",
+		`{"analyzer":{"m":{"tokenizer":"standard","filter":["kstem"]}}}`:                                                                     "filter [kstem] is not supported",
+		`{"filter":{"m":{"type":"min_hash"}}}`:                                                                                               "filter [min_hash] is not supported",
+		`{"filter":{"m":{"type":"stemmer","language":"kstem"}}}`:                                                                             "stemmer [Kstem] is not supported",
+		`{"filter":{"m":{"type":"stop","remove_trailing":false}}}`:                                                                           "option [remove_trailing] of [m] is not supported",
+		`{"filter":{"m":{"type":"synonym","synonyms":["a,b"],"format":"wordnet"}}}`:                                                          "synonyms of format [wordnet] are not supported",
+		`{"tokenizer":{"m":{"type":"pattern","pattern":"(?<=a)b"}}}`:                                                                         "pattern [(?<=a)b] is not supported",
+		`{"tokenizer":{"m":{"type":"pattern","pattern":"a\\b"}}}`:                                                                            `pattern [a\b] is not supported`,
+		`{"tokenizer":{"m":{"type":"pattern","pattern":"a","flags":"MULTILINE"}}}`:                                                           "flags of pattern [a] are not supported",
+		`{"tokenizer":{"m":{"type":"simple_pattern","pattern":"a"}}}`:                                                                        "tokenizer [simple_pattern] is not supported",
 	} {
 		_, err := New(settingsOf([]byte(settings)))
 		if got := errorOf(err); got != "400 illegal_argument_exception: "+want {

@@ -33,7 +33,8 @@ func tokenizerKinds() map[string]func(*part) tokenizer {
 		"simple_pattern_split": newSimplePatternSplit,
 		"char_group":           newCharGroup,
 		"path_hierarchy":       newPathHierarchy, "PathHierarchy": newPathHierarchy,
-		"uax_url_email": nil, "classic": nil, "thai": nil,
+		"classic":       newClassic,
+		"uax_url_email": nil, "thai": nil,
 	}
 }
 
