@@ -93,6 +93,9 @@ func printMovement(w io.Writer, m *control.Movement) {
 			count(i.Copied.Conflicts), count(i.Copied.Failed), bytesText(i.Copied.Bytes))
 	}
 	t.print(w)
+	for _, v := range m.Progress.Verified {
+		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Index, orDash(v.Expected), orDash(v.Found))
+	}
 	for _, phase := range m.Phases {
 		if !phase.Ended.IsZero() {
 			fmt.Fprintf(w, "%s: %s, %s\n", phase.Name, oneLine(phase.Outcome), spanText(phase.Ended.Sub(phase.Started)))

@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -46,11 +47,11 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseIndices:
 		return t.indices(ctx)
 	case phaseItems:
-		return worker.Single(ctx, s, m, t.key("phase", phase.Key()), t.plan.Policy, t.makeItems)
+		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.makeItems)
 	case phaseDocuments:
 		return t.documents(ctx)
 	case phaseRefresh:
-		return worker.Single(ctx, s, m, t.key("phase", phase.Key()), t.plan.Policy, t.refresh)
+		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.refresh)
 	case phaseVerify:
 		return t.verify(ctx, phase)
 	}

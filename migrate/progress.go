@@ -19,6 +19,8 @@ type Progress struct {
 	// Expected are the documents and bytes of the plan.
 	Expected      int64 `json:"expected"`
 	ExpectedBytes int64 `json:"expectedBytes"`
+	// Verified is what the last comparison has shown, index by index.
+	Verified []Verified `json:"verified,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
 	Causes map[string]int `json:"causes,omitempty"`
 }
@@ -72,8 +74,33 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	for _, item := range items {
 		p.add(&item, at[item.Index])
 	}
+	if p.Verified, err = verifiedOf(ctx, d, m); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(p.Indices, func(a, b IndexProgress) int { return strings.Compare(a.Source, b.Source) })
 	return p, nil
+}
+
+// verifiedOf are the checks of the newest comparison that has begun.
+func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record) (all []Verified, err error) {
+	for i := len(m.Phases) - 1; i >= 0; i-- {
+		phase := &m.Phases[i]
+		if phase.Name != phaseVerify || phase.Started.IsZero() {
+			continue
+		}
+		checks, err := drive.Pieces[check](ctx, d, prefix(m.ID)+"check/"+work.Safe(phase.Key())+"/")
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range checks {
+			if c.State == work.Done {
+				all = append(all, c.Verified)
+			}
+		}
+		break
+	}
+	slices.SortFunc(all, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
+	return all, nil
 }
 
 func (p *Progress) add(item *work.Item, of *IndexProgress) {

@@ -3,24 +3,139 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
-// verify compares what the snapshot holds with what the target holds.
+// check is the piece of comparing one index.
+type check struct {
+	work.Lease
+	Verified
+}
+
+// Verified is what comparing one index has shown.
+type Verified struct {
+	Index    string           `json:"index"`
+	Target   string           `json:"target"`
+	Expected string           `json:"expected,omitempty"` // count and sum of the fingerprints, as the snapshot has them
+	Found    string           `json:"found,omitempty"`    // as the target has them
+	Result   reconcile.Report `json:"result"`
+	// Others are documents of the target that the snapshot does not hold, in an index that
+	// was there before: they are no differences.
+	Others int64 `json:"others,omitempty"`
+}
+
+// differences are those that count.
+func (v *Verified) differences() int64 { return v.Result.Differences() - v.Others }
+
+// verify compares, index by index, what the snapshot holds with what the target holds.
 func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
-	var text string
-	outcome, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", phase.Key()), t.plan.Policy, func(ctx context.Context) error {
-		for _, index := range t.plan.Indices {
-			n, err := t.target.Count(ctx, index.Target)
-			if err != nil {
-				return err
-			}
-			text += fmt.Sprintf("%s: %d of %d; ", index.Target, n, index.Documents)
-		}
-		return nil
+	run := work.Safe(phase.Key())
+	made, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", run), t.plan.Policy, func(ctx context.Context) error {
+		return t.makeChecks(ctx, run)
 	})
-	outcome.Text = text
-	return outcome, err
+	if err != nil || !made.Done || made.Worked {
+		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Text: made.Text}, err
+	}
+	checks, err := drive.Pieces[check](ctx, t.Driver, t.key("check", run, ""))
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	key, left := choose(checks, t.plan.Policy, t.now(ctx))
+	if left == 0 {
+		return t.judge(ctx, checks)
+	}
+	if key == "" {
+		return worker.Outcome{}, nil
+	}
+	held, _, err := worker.Claim[check](ctx, t.Slot, t.movement, t.key("check", run, key), t.plan.Policy)
+	if err != nil || held == nil {
+		return worker.Outcome{}, err
+	}
+	err = worker.Beating(t.Slot, t.movement, held, t.plan.Policy, held.Beat, func(ctx context.Context) error {
+		verified, err := t.compare(ctx, held.Piece().Verified)
+		if err != nil {
+			return err
+		}
+		return held.Update(func(c check, _ time.Time) (check, error) {
+			c.Verified = *verified
+			return c, nil
+		})
+	})
+	outcome, err := worker.Settle(ctx, held, err)
+	return worker.Outcome{Worked: outcome.Worked}, err
+}
+
+// makeChecks makes a piece for each index that is on the target.
+func (t *turn) makeChecks(ctx context.Context, run string) error {
+	entries, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
+	if err != nil {
+		return err
+	}
+	for key, e := range entries {
+		if e.State != work.Done {
+			continue
+		}
+		c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: e.Index.Target}}
+		if err := t.Driver.Make(ctx, t.key("check", run, key), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge sums up what the checks, the items and the entries of the movement tell.
+func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outcome, error) {
+	p, err := ProgressOf(ctx, t.Driver, t.movement)
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	var wrong []string
+	var equal, differ int64
+	for _, c := range checks {
+		if c.State == work.Failed {
+			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
+		}
+		equal += c.Result.Equal
+		if n := c.differences(); n > 0 {
+			differ += n
+			wrong = append(wrong, c.Index+": "+c.Result.String())
+		}
+	}
+	for _, index := range p.Indices {
+		if index.State == work.Failed {
+			wrong = append(wrong, index.Source+" is not on the target: "+index.Cause)
+		}
+	}
+	if p.Items.Failed > 0 {
+		wrong = append(wrong, counted(p.Items.Failed, "items")+" failed")
+	}
+	text := fmt.Sprintf("%s compared", counted(len(checks), "indices"))
+	if len(wrong) == 0 || p.Failed <= t.plan.AllowFailures && differ <= p.Failed && p.Items.Failed == 0 && !t.lacks(p) {
+		return worker.Outcome{Worked: true, Done: true, Text: text + ": no document is missing, stale or too many"}, nil
+	}
+	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(wrong, "; "),
+		Next: "mend the causes, then reshelve movement redrive or repair; or accept what is listed with reshelve movement finish; or abort"}, nil
+}
+
+// lacks tells whether an index is not on the target at all.
+func (t *turn) lacks(p *Progress) bool {
+	for _, index := range p.Indices {
+		if index.State == work.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// errDamaged names what of the snapshot could not be read.
+func errDamaged(index string, shard int, err error) error {
+	return fault.At(err, fmt.Sprintf("%s/%d", index, shard))
 }

@@ -1,0 +1,223 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/snapshot"
+	"golang.org/x/sync/errgroup"
+)
+
+// Bounds of comparing one index.
+const (
+	compareAtOnce = 4       // shards, or slices of the target, that are read at the same time
+	secondPass    = 100_000 // documents that the second pass holds
+	examples      = 10      // of each class
+)
+
+// compare reads both sides of an index: first into tables of hash buckets, then, of buckets
+// that are unequal, document by document.
+func (t *turn) compare(ctx context.Context, v Verified) (*Verified, error) {
+	idx, err := t.snapshot.Index(ctx, v.Index)
+	if err != nil {
+		return nil, err
+	}
+	run := reconcile.NewRun(t.expected(v.Index), secondPass, examples)
+	scan, err := t.target.OpenScan(ctx, v.Target, cluster.ScanOptions{Slices: compareAtOnce})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
+	both := compared{idx, scan, t.plan.AllowPartial}
+	for side := range run.Tables {
+		run.Tables[side], err = both.sum(ctx, reconcile.Side(side), t.expected(v.Index))
+		if err != nil {
+			return nil, err
+		}
+		run.Summed[side] = true
+	}
+	expected, found := run.Tables[reconcile.Expected].Total(), run.Tables[reconcile.Found].Total()
+	v.Expected, v.Found = expected.String(), found.String()
+	groups, err := run.Groups()
+	for _, g := range groups {
+		if err != nil {
+			break
+		}
+		var r reconcile.Report
+		if r, err = both.look(ctx, g); err == nil {
+			run.Looked(g, r)
+		}
+	}
+	v.Result = run.Report
+	if t.existed(ctx, v.Index) {
+		v.Others = v.Result.Counts[reconcile.Ghost]
+	}
+	return &v, err
+}
+
+// expected is how many documents an index is thought to hold.
+func (t *turn) expected(index string) int64 {
+	for i := range t.plan.Indices {
+		if t.plan.Indices[i].Source == index {
+			return t.plan.Indices[i].Documents
+		}
+	}
+	return 0
+}
+
+// existed tells whether the target had the index before the movement.
+func (t *turn) existed(ctx context.Context, index string) bool {
+	p, err := ProgressOf(ctx, t.Driver, t.movement)
+	if err != nil {
+		return false
+	}
+	for i := range p.Indices {
+		if p.Indices[i].Source == index {
+			return p.Indices[i].Existed
+		}
+	}
+	return false
+}
+
+// compared is an index of the snapshot and what is to be like it.
+type compared struct {
+	index   *snapshot.Index
+	scan    *cluster.Scan
+	partial bool
+}
+
+// sum is the first pass over one side. Its parts are read at the same time.
+func (s compared) sum(ctx context.Context, side reconcile.Side, documents int64) (*reconcile.Table, error) {
+	var mu sync.Mutex
+	whole := reconcile.NewTable(reconcile.Bits(documents))
+	err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
+		t := reconcile.NewTable(reconcile.Bits(documents))
+		add := func(e reconcile.Entry) error {
+			if e.Unreadable {
+				t.Suspect(e.Key)
+			} else {
+				t.Add(e.Fingerprint)
+			}
+			return nil
+		}
+		return add, func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			return whole.Merge(t)
+		}
+	})
+	return whole, err
+}
+
+// look is the second pass: over both sides, for one group of buckets.
+func (s compared) look(ctx context.Context, g reconcile.Group) (reconcile.Report, error) {
+	var mu sync.Mutex
+	c := reconcile.NewCollector(g, 2*secondPass+int(g.Documents))
+	for _, side := range []reconcile.Side{reconcile.Expected, reconcile.Found} {
+		err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
+			return func(e reconcile.Entry) error {
+				if !g.Wants(e.Key) {
+					return nil
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				return c.Add(side, e)
+			}, func() error { return nil }
+		})
+		if err != nil {
+			return reconcile.Report{}, err
+		}
+	}
+	return c.Compare(examples), nil
+}
+
+// each reads all documents of a side, in parts that are read at the same time: begin gives
+// what takes the documents of a part, and what ends it.
+func (s compared) each(ctx context.Context, side reconcile.Side, begin func() (add func(reconcile.Entry) error, end func() error)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(compareAtOnce)
+	parts := s.scan.Slices()
+	if side == reconcile.Expected {
+		parts = s.index.Shards
+	}
+	for n := range parts {
+		group.Go(func() error {
+			add, end := begin()
+			err := s.part(ctx, side, n, add)
+			if err == nil {
+				err = end()
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (s compared) part(ctx context.Context, side reconcile.Side, n int, add func(reconcile.Entry) error) error {
+	if side == reconcile.Found {
+		return s.slice(ctx, n, add)
+	}
+	err := s.shard(ctx, n, add)
+	if s.partial && fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return errDamaged(s.index.Name, n, err)
+	}
+	return nil
+}
+
+// shard reads a shard of the snapshot to its end, checksums included.
+func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) error) error {
+	shard, err := s.index.Shard(ctx, n)
+	if err != nil {
+		return err
+	}
+	docs, err := shard.Documents(ctx, snapshot.ReadOptions{Versions: true})
+	if err != nil {
+		return err
+	}
+	defer docs.Close()
+	var f document.Fingerprinter
+	for docs.Next() {
+		doc := docs.Document()
+		e := entryOf(&f, doc)
+		e.Where, e.Unreadable = doc.Position.String(), doc.Source == nil
+		if err := add(e); err != nil {
+			return err
+		}
+	}
+	return docs.Err()
+}
+
+// slice reads a slice of the target.
+func (s compared) slice(ctx context.Context, n int, add func(reconcile.Entry) error) error {
+	slice := s.scan.Slice(n, "")
+	var f document.Fingerprinter
+	for {
+		doc, err := slice.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = add(entryOf(&f, doc))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func entryOf(f *document.Fingerprinter, doc *document.Document) reconcile.Entry {
+	e := reconcile.Entry{Fingerprint: f.Of(doc.ID, doc.Routing, doc.Source), ID: string(doc.ID), Routing: string(doc.Routing), Version: reconcile.UnknownVersion}
+	if doc.Versions != nil {
+		e.Version = doc.Versions.Version
+	}
+	return e
+}
