@@ -124,7 +124,6 @@ func (i Item) Successor(p Policy, worker string, now time.Time, setup time.Durat
 	default:
 		i.SuccessorWorkItems = []string{successor.Name()}
 		i.SuccessorLeaseExponent = nextExponent(p, i.NextAcquisitionLeaseExponent-1, setup)
-		i.Attempts = 1
 	}
 	successor.NextAcquisitionLeaseExponent = i.SuccessorLeaseExponent
 	return i, successor, nil

@@ -54,6 +54,34 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 	}
 }
 
+func TestCountsNeverGoBack(t *testing.T) {
+	now := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	i := work.Item{Index: "books", End: 100}
+	i.Lease, _, _ = i.Claim(work.Default, "w1", now)
+	all := work.Counts{Read: 10, Acknowledged: 4, Conflicts: 3, Failed: 2, Dropped: 1, Bytes: 99, Retries: 5}
+	if !all.Balanced() {
+		t.Errorf("%+v is not balanced", all)
+	}
+	i, err := i.Advance("w1", now, 20, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, less := range map[string]work.Counts{
+		"read": {Read: 1}, "acknowledged": {Acknowledged: 1}, "conflicts": {Conflicts: 1}, "failed": {Failed: 1},
+		"dropped": {Dropped: 1}, "bytes": {Bytes: 1}, "retries": {Retries: 1},
+	} {
+		counts := all
+		counts.Add(work.Counts{Read: -less.Read, Acknowledged: -less.Acknowledged, Conflicts: -less.Conflicts,
+			Failed: -less.Failed, Dropped: -less.Dropped, Bytes: -less.Bytes, Retries: -less.Retries})
+		if _, err := i.Advance("w1", now, 21, counts); !fault.Is(err, fault.Bug) {
+			t.Errorf("one less %s: %v", name, err)
+		}
+		if less.Bytes+less.Retries == 0 && counts.Balanced() {
+			t.Errorf("one less %s, and it is balanced", name)
+		}
+	}
+}
+
 func TestPoliciesThatGetNowhere(t *testing.T) {
 	if err := work.Default.Check(); err != nil {
 		t.Error(err)

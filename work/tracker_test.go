@@ -24,12 +24,13 @@ func TestTheCursorNeverRunsAheadOfAcknowledgedData(t *testing.T) {
 	first, second, third := tracker.Begin(1100), tracker.Begin(1200), tracker.Begin(1300)
 	for _, step := range []struct {
 		done   work.Ticket
+		counts int64
 		cursor int64
 		read   int64
 	}{
-		{third, 1000, 7}, {second, 1000, 7}, {second, 1000, 7}, {first, 1300, 307}, {first, 1300, 307},
+		{third, 100, 1000, 7}, {second, 100, 1000, 7}, {second, 999, 1000, 7}, {first, 100, 1300, 307}, {first, 999, 1300, 307},
 	} {
-		tracker.Done(step.done, work.Counts{Read: 100, Acknowledged: 100})
+		tracker.Done(step.done, work.Counts{Read: step.counts, Acknowledged: step.counts})
 		if cursor, counts := tracker.Position(); cursor != step.cursor || counts.Read != step.read {
 			t.Errorf("after batch %d: at %d with %d documents, want %d with %d", step.done, cursor, counts.Read, step.cursor, step.read)
 		}
