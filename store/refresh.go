@@ -71,7 +71,7 @@ func (s *Store) refreshDirty(ctx context.Context) {
 	for {
 		due, next := s.refresher.take(time.Now())
 		for _, sh := range due {
-			if _, err := sh.Refresh(ctx); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) {
+			if _, err := sh.Refresh(ctx); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && s.serves(sh) {
 				s.options.Logger.Warn("refresh failed, it is tried again", "index", sh.ID().Index, "shard", sh.ID().Number, "error", err)
 				s.refresher.mark(sh, time.Second)
 			}
@@ -89,6 +89,17 @@ func (s *Store) refreshDirty(ctx context.Context) {
 	}
 }
 
+// serves reports whether a shard is of an open index. What fails in another one is of no
+// interest: it was closed or deleted meanwhile.
+func (s *Store) serves(sh shard.Shard) bool {
+	for _, idx := range s.view.Load().indices {
+		if idx.shards[sh.ID().Number] == sh {
+			return true
+		}
+	}
+	return false
+}
+
 // prune lets shards forget what nobody needs, now and then, until ctx ends. The first
 // time comes soon: a store that never runs for long would else forget nothing.
 func (s *Store) prune(ctx context.Context) {
@@ -104,7 +115,7 @@ func (s *Store) prune(ctx context.Context) {
 		for _, idx := range s.view.Load().indices {
 			for _, sh := range idx.shards {
 				var full *shard.ReadOnly // which is told once, by the engine
-				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && !errors.As(err, &full) {
+				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && !errors.As(err, &full) && s.serves(sh) {
 					s.options.Logger.Warn("pruning failed, it is tried again", "index", idx.record.Name, "shard", sh.ID().Number, "error", err)
 				}
 			}
