@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -58,6 +59,34 @@ func TestWords(t *testing.T) {
 		}
 		for _, wrong := range w.difference(answerOf(body).Tokens) {
 			t.Errorf("%s %s", w.Filter, wrong)
+		}
+	}
+}
+
+// TestTogether: texts that are taken apart at the same time get the tokens that they get alone.
+func TestTogether(t *testing.T) {
+	all, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range builtin {
+		text := []byte(texts[name] + " " + texts["odd"] + texts["plain"])
+		a, _ := all.Analyzer(name)
+		got := make([]string, 4)
+		var done sync.WaitGroup
+		for i := range got {
+			done.Go(func() {
+				for range 3 {
+					got[i] = fmt.Sprint(a.Analyze(nil, text))
+				}
+			})
+		}
+		done.Wait()
+		want := fmt.Sprint(a.Analyze(nil, text))
+		for _, other := range got {
+			if other != want {
+				t.Errorf("%s: %s, want %s", name, other, want)
+			}
 		}
 	}
 }
