@@ -3,21 +3,24 @@ package gateway
 import (
 	"net/http"
 	"strings"
-
-	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/coord/remote"
 )
 
-// OfferCoordination makes the server offer a coordination store below
-// remote.Root, beside what it answers already; see package coord/remote. When the
-// server is shut down its watches end. The store outlives the server.
+// Ender is a handler with requests that last, such as watches: End ends them.
+type Ender interface {
+	http.Handler
+	End()
+}
+
+// Offer makes the server answer what is at root and below it by another handler,
+// such as the coordination store's of package coord/remote, beside what it answers already. When the server is
+// shut down the handler's lasting requests end.
 //
-// Whoever reaches the server may read and change every record: it must listen on loopback only.
-func OfferCoordination(server *http.Server, records coord.Store) {
-	handler, api := remote.NewHandler(records), server.Handler
+// There is no authentication: a server that offers its records must listen on loopback only.
+func Offer(server *http.Server, root string, handler Ender) {
+	api := server.Handler
 	server.RegisterOnShutdown(handler.End)
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rest, ok := strings.CutPrefix(r.URL.Path, remote.Root); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(r.URL.Path, root); ok && (rest == "" || rest[0] == '/') {
 			handler.ServeHTTP(w, r)
 			return
 		}

@@ -18,7 +18,7 @@ func TestACoordinationStoreIsOfferedBesideTheAPI(t *testing.T) {
 	records := coord.New()
 	const timeout = 100 * time.Millisecond
 	server := newServer(t, Options{BodyTimeout: timeout}).HTTP()
-	OfferCoordination(server, records)
+	Offer(server, remote.Root, remote.NewHandler(records))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,12 @@
 package opensearch_test
 
 import (
+	"net/http"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord/coordtest"
 	"github.com/reshelve/reshelve/servers"
 )
@@ -46,6 +48,25 @@ func eachServer(t *testing.T, test func(t *testing.T, address string)) {
 func TestLiveTheContract(t *testing.T) {
 	eachServer(t, func(t *testing.T, address string) {
 		coordtest.Run(t, cases(client(t, address)))
+		t.Run("the index", func(t *testing.T) { theIndex(t, address) })
 		t.Run("while answers get lost", func(t *testing.T) { whileAnswersGetLost(t, address) })
+	})
+}
+
+// TestLiveMeasure prints the numbers of the package's documentation; it measures one server.
+func TestLiveMeasure(t *testing.T) {
+	if os.Getenv("RESHELVE_MEASURE") == "" {
+		t.Skip("RESHELVE_MEASURE=1 with RESHELVE_LIVE=opensearch-2.19.0 measures it")
+	}
+	eachServer(t, func(t *testing.T, address string) {
+		way := &coordtest.Counting{Base: http.DefaultTransport}
+		t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+		c, err := cluster.New(address, way)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := cases(c).Open(t)
+		defer s.Close()
+		coordtest.Measure(t, s, way)
 	})
 }

@@ -103,6 +103,7 @@ func whileAnswersGetLost(t *testing.T, address string) {
 			t.Fatal(err)
 		}
 		t.Cleanup(bad.Close)
+		t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 		calm = cases(good).Open(t)
 		for lossy == nil {
 			o := opensearch.Options{Index: opensearch.IndexOf(calm), Poll: poll}

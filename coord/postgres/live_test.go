@@ -275,3 +275,16 @@ func TestLiveTheContractWhileAnswersGetLost(t *testing.T) {
 		return bad, good
 	})
 }
+
+// TestLiveMeasure prints the numbers of the package's documentation.
+func TestLiveMeasure(t *testing.T) {
+	if os.Getenv("RESHELVE_MEASURE") == "" {
+		t.Skip("RESHELVE_MEASURE=1 and RESHELVE_LIVE=1 measure it")
+	}
+	s, err := postgres.Open(t.Context(), server(t, nil).URL, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	coordtest.Measure(t, s, nil)
+}

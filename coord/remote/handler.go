@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,7 +182,8 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, prefix string) er
 		return err
 	}
 	w.Header().Set("Content-Type", linesType)
-	lines := json.NewEncoder(w)
+	buffer := bufio.NewWriterSize(w, 64<<10)
+	lines := json.NewEncoder(buffer)
 	for _, record := range records {
 		if lines.Encode(lineOf(record, false)) != nil {
 			return nil // who asked has gone
@@ -189,6 +191,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, prefix string) er
 	}
 	n := len(records)
 	_ = lines.Encode(line{End: &n})
+	_ = buffer.Flush()
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -232,4 +233,23 @@ func FuzzHandler(f *testing.F) {
 			t.Errorf("%s %s?%s: %d %s", method, path, query, recorder.Code, recorder.Body)
 		}
 	})
+}
+
+// TestMeasure prints the numbers of the package's documentation.
+func TestMeasure(t *testing.T) {
+	if os.Getenv("RESHELVE_MEASURE") == "" {
+		t.Skip("RESHELVE_MEASURE=1 measures it")
+	}
+	behind, err := local.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := &coordtest.Counting{Base: http.DefaultTransport}
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	s, err := remote.Open(t.Context(), remote.Options{Address: serving(t, behind), Transport: way})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	coordtest.Measure(t, s, way)
 }
