@@ -24,6 +24,9 @@ type Item struct {
 	// SuccessorLeaseExponent is that of the successor's first lease, so that whoever creates
 	// it creates the same.
 	SuccessorLeaseExponent int `json:"successorLeaseExponent,omitempty"`
+	// SuccessorAttempts are those that the successor begins with: the claims of this item
+	// since its cursor moved.
+	SuccessorAttempts int `json:"successorAttempts,omitempty"`
 	Counts
 }
 
@@ -90,10 +93,6 @@ func (i Item) Advance(worker string, now time.Time, cursor int64, counts Counts)
 	return i, nil
 }
 
-// Progressed tells whether the holder may have come further since its claim: if not, there
-// is nothing that a successor could spare others.
-func (i *Item) Progressed() bool { return i.Cursor > i.Start && i.Attempts <= 1 }
-
 // Successor is the item that goes on at i's cursor, named in i. The four steps are:
 //
 //  1. the successor's name is computed: it is [Item.Name] at the cursor;
@@ -104,9 +103,11 @@ func (i *Item) Progressed() bool { return i.Cursor > i.Start && i.Attempts <= 1 
 // Who claims an item that is [Item.Named] gets the same successor again, and does 3 and 4.
 // Setup is how long it took from the claim to the first document: longer than a tenth of
 // the lease, and the successor's lease is longer; shorter than a fortieth, and it is shorter.
-// It is fault.Refused where there is nothing to hand over: when the holder has not come
-// further (release it, with the cause: the next lease is longer), and when it has come to
-// the end (complete it).
+// A holder that has come no further than where it began hands its attempts over too: a
+// position that nobody gets past does not become new with each successor.
+// It is fault.Refused where there is nothing to hand over: when nothing of the item is
+// acknowledged (release it, with the cause: the next lease is longer), and when it has come
+// to the end (complete it).
 func (i Item) Successor(p Policy, worker string, now time.Time, setup time.Duration) (named, successor Item, err error) {
 	if err := i.Held(worker, now); err != nil {
 		return i, Item{}, err
@@ -119,13 +120,17 @@ func (i Item) Successor(p Policy, worker string, now time.Time, setup time.Durat
 	case i.Named():
 	case i.Cursor == i.End:
 		return i, Item{}, fault.New(fault.Refused, "%s has come to its end", i.Name())
-	case !i.Progressed():
+	case i.Cursor == i.Start:
 		return i, Item{}, fault.New(fault.Refused, "%s has not come further", i.Name())
 	default:
 		i.SuccessorWorkItems = []string{successor.Name()}
 		i.SuccessorLeaseExponent = nextExponent(p, i.NextAcquisitionLeaseExponent-1, setup)
+		if i.Attempts > 1 {
+			i.SuccessorAttempts = i.Attempts
+		}
+		i.Attempts = 1 // to have a name for what is left is progress: the steps after it get all attempts
 	}
-	successor.NextAcquisitionLeaseExponent = i.SuccessorLeaseExponent
+	successor.NextAcquisitionLeaseExponent, successor.Attempts = i.SuccessorLeaseExponent, i.SuccessorAttempts
 	return i, successor, nil
 }
 
