@@ -61,6 +61,7 @@ func TestEveryFileOperationFails(t *testing.T) {
 		{"a full disk", syscall.ENOSPC, 7},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
 			for k := int64(1); ; k += step {
 				f := &failing{cause: kind.cause, from: k, to: k + kind.times}
 				if err := underFailure(f); err != nil {
