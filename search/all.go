@@ -15,10 +15,7 @@ type allNode struct {
 	scores  []node
 	more    node // its score is added to their rounded sum; nil: nothing
 	current segment.Doc
-	least   float32
-	behind  segment.Doc // up to here, most has been found great enough
-	any     bool        // behind counts
-	limit   func(from segment.Doc) (last segment.Doc, most float32)
+	demanded
 }
 
 // newAll makes a node of one or more, of which some have scores, and one that may be nil
@@ -41,8 +38,8 @@ func newAll(nodes, scores []node, more node) node {
 
 // meetAll makes a node without scores of one or more.
 func meetAll(nodes []node) *allNode {
-	a := &allNode{nodes: slices.Clone(nodes), least: none}
-	a.limit = a.bound
+	a := &allNode{nodes: slices.Clone(nodes)}
+	a.demanded = demanded{least: none, limit: a.bound}
 	slices.SortStableFunc(a.nodes, func(x, y node) int { return cmp.Compare(x.cost(), y.cost()) })
 	for _, n := range a.nodes {
 		if !n.exact() {
@@ -82,21 +79,6 @@ again:
 	}
 	a.current = d
 	return d
-}
-
-// skip is the first doc from d on whose block may reach the score that is demanded.
-func (a *allNode) skip(d segment.Doc) segment.Doc {
-	for {
-		last, most := a.limit(d)
-		if most >= a.least {
-			a.behind, a.any = last, true
-			return d
-		}
-		if last == end {
-			return end
-		}
-		d = last + 1
-	}
 }
 
 func (a *allNode) doc() segment.Doc  { return a.current }

@@ -10,16 +10,13 @@ import (
 // anyNode is the docs that at least some of its nodes find. Its score is the sum of theirs,
 // or with best the greatest of theirs and tie times the others'.
 type anyNode struct {
-	heap   []standing // the first doc on top
-	need   int
-	sure   bool // all are exact
-	best   bool
-	tie    float32
-	sum    int // cost
-	least  float32
-	behind segment.Doc // up to here, most has been found great enough
-	any    bool        // behind counts
-	limit  func(from segment.Doc) (last segment.Doc, most float32)
+	heap []standing // the first doc on top
+	need int
+	sure bool // all are exact
+	best bool
+	tie  float32
+	sum  int // cost
+	demanded
 
 	rest    []aside // nodes that cannot reach together what is demanded: they are asked for docs of others
 	current segment.Doc
@@ -147,21 +144,6 @@ func (a *anyNode) standing(i int) int {
 		return 0
 	}
 	return 1 + a.standing(2*i+1) + a.standing(2*i+2)
-}
-
-// skip is the first doc from d on whose block may reach the score that is demanded.
-func (a *anyNode) skip(d segment.Doc) segment.Doc {
-	for {
-		last, most := a.limit(d)
-		if most >= a.least {
-			a.behind, a.any = last, true
-			return d
-		}
-		if last == end {
-			return end
-		}
-		d = last + 1
-	}
 }
 
 func (a *anyNode) doc() segment.Doc { return a.current }

@@ -163,3 +163,27 @@ func processor() int64 {
 	must(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return u.Utime.Nano() + u.Stime.Nano()
 }
+
+// BenchmarkPages reads pages of 1000 of all documents in the order of their keys, one behind
+// the other, from the start again at the end.
+func BenchmarkPages(b *testing.B) {
+	whole, eighth := library()
+	for name, index := range map[string]search.Index{"whole": whole, "eighth": eighth} {
+		b.Run(name, func(b *testing.B) {
+			r := search.NewRequest()
+			r.Size, r.TrackTotal, r.Sort = 1000, 0, []search.Sort{{Field: "_doc"}}
+			before, n := processor(), 0
+			for b.Loop() {
+				found, err := search.Run(context.Background(), []search.Index{index}, r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if r.After = nil; len(found.Hits) == r.Size {
+					r.After = found.Hits[len(found.Hits)-1].Sort
+				}
+				n++
+			}
+			b.ReportMetric(float64(processor()-before)/float64(n), "cpu-ns/op")
+		})
+	}
+}

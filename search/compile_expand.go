@@ -258,7 +258,7 @@ func (c *compiler) expanded(f *fields.Field, accept *words, written, rewrite str
 	if err != nil {
 		return nil, err
 	}
-	if how.kind == "" || how.kind == "constant_score" {
+	if how.kind == "" || how.kind == "constant_score" || f.Type() == "wildcard" {
 		return &constantPlan{&wordsPlan{f.Name(), accept, written}, boost}, nil
 	}
 	return c.chosen(f, accept, 0, how, boost)

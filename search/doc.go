@@ -37,7 +37,8 @@
 //
 // Numbers and terms that filter are looked up as a set, or checked in the column for the docs
 // that the parts around them find, whichever costs less. Hidden docs are taken out by words
-// of bits where that can be.
+// of bits where that can be. Pages of all documents by key, and the first page of a search
+// for everything, are read from spans of keys that are laid out once: see laid.go.
 //
 // # Invariants
 //

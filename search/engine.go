@@ -235,6 +235,14 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 			return err
 		}
 	}
+	if score, all := ofAll(w.query.plan); all && k.rank != nil {
+		if !c.scored() {
+			score = 0
+		}
+		if done, err := k.byKey(v, score); done || err != nil {
+			return err
+		}
+	}
 	r := c.newReader(w, w.query, v.view, k.accept)
 	if k.rank == nil && len(k.leaves) == 0 && k.simple() {
 		if n, ok := r.known(w.query.plan); ok {
@@ -254,6 +262,18 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 		return nil
 	}
 	return k.run(n)
+}
+
+// ofAll is the score of a plan that finds all documents.
+func ofAll(p plan) (score float32, all bool) {
+	switch p := p.(type) {
+	case allPlan:
+		return p.score, true
+	case *constantPlan:
+		_, all = ofAll(p.of)
+		return p.score, all
+	}
+	return 0, false
 }
 
 // shownRoots are the documents that a view shows; nil: all its docs.

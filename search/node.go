@@ -36,6 +36,29 @@ type node interface {
 	demand(least float32)
 }
 
+// demanded is part of nodes that leave out the docs of blocks that cannot reach a score.
+type demanded struct {
+	least  float32
+	behind segment.Doc // up to here, most has been found great enough
+	any    bool        // behind counts
+	limit  func(from segment.Doc) (last segment.Doc, most float32)
+}
+
+// skip is the first doc from d on whose block may reach the score that is demanded.
+func (s *demanded) skip(d segment.Doc) segment.Doc {
+	for {
+		last, most := s.limit(d)
+		if most >= s.least {
+			s.behind, s.any = last, true
+			return d
+		}
+		if last == end {
+			return end
+		}
+		d = last + 1
+	}
+}
+
 // none is the least score before one is demanded.
 var none = float32(math.Inf(-1))
 

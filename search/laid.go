@@ -1,0 +1,192 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"weak"
+
+	"github.com/reshelve/reshelve/segment"
+)
+
+// Pages of all documents in the order of their keys, as scrolls and points in time read
+// them, and the first page of a search for everything, whose ties keys break: a page costs
+// what is on it. Keys are no order of the docs of a segment, so a span of them is laid out
+// once, and the pages in it are read from there.
+
+// keyed is a ranking that may keep the first docs by key.
+type keyed interface {
+	// pageOf tells that the best of docs with the same score are those with the least keys
+	// behind a place in a view: how many are wanted.
+	pageOf(v *visited) (behind place, from, size int, ok bool)
+}
+
+// What pageOf says of where the page begins.
+const (
+	fromStart  = iota // of the view
+	fromBehind        // behind the place
+	fromNever         // behind the view
+)
+
+func (t *topScores) pageOf(*visited) (place, int, int, bool) { return place{}, fromStart, t.size, true }
+
+func (s *sortedHits) pageOf(v *visited) (place, int, int, bool) {
+	if s.keys[0].kind != byPlace || s.keys[0].Descending {
+		return place{}, 0, 0, false
+	}
+	from := fromStart
+	if s.after != nil {
+		from = 1 - cmp.Compare(v.number, s.after.number) // a greater number is wholly behind it
+		return s.after.place, from, s.size, true
+	}
+	return place{}, from, s.size, true
+}
+
+// laidSome is how many docs a view must have for spans to be worth their while.
+const laidSome = 4096
+
+// byKey takes the page of a view from spans of its keys; false: that cannot be, and nothing
+// was taken. All docs of the view that are accepted are found.
+func (k *sink) byKey(v *visited, score float32) (done bool, err error) {
+	rank, is := k.rank.(keyed)
+	if !is || v.view.Docs() < laidSome || len(k.leaves) > 0 || k.filter || k.least != nil || k.slice != nil {
+		return false, nil
+	}
+	behind, from, size, ok := rank.pageOf(v)
+	if !ok {
+		return false, nil
+	}
+	if from != fromNever {
+		var of *place
+		if from == fromBehind {
+			of = &behind
+		}
+		docs, ok := k.page(v.view.Segment, of, size)
+		if !ok {
+			return false, nil
+		}
+		slices.Sort(docs)
+		for i := range k.scores {
+			k.scores[i] = score
+		}
+		for some := range slices.Chunk(docs, batch) {
+			if err := k.rank.take(some, k.scores[:len(some)]); err != nil {
+				return false, err
+			}
+		}
+	}
+	if k.accept != nil {
+		k.tally.total += int64(k.accept.Count())
+	} else {
+		k.tally.total += int64(v.view.Docs())
+	}
+	return true, nil
+}
+
+// page are at least so many accepted docs by their keys, without those of a place that it is
+// behind, and all that have the key of the last one; or all that are left. False: too few are
+// accepted, or too many have the same key.
+func (k *sink) page(of *segment.Segment, behind *place, size int) (docs []segment.Doc, ok bool) {
+	from, counted, last := uint64(0), 0, uint64(0)
+	if behind != nil {
+		from = uint64(behind.key)
+	}
+	for range 2 {
+		span := spans.of(of, from, size)
+		if span == nil {
+			return nil, false
+		}
+		at, _ := slices.BinarySearchFunc(span.docs, from, func(d keyedDoc, key uint64) int { return cmp.Compare(d.key, key) })
+		for _, d := range span.docs[at:] {
+			if counted >= size && d.key != last {
+				return docs, true
+			}
+			if k.accept != nil && !k.accept.Has(d.doc) {
+				continue
+			}
+			if docs, last = append(docs, d.doc), d.key; behind == nil || d.key != uint64(behind.key) {
+				counted++
+			}
+		}
+		if counted >= size || span.to == math.MaxUint64 {
+			return docs, true
+		}
+		from = span.to + 1
+	}
+	return nil, false
+}
+
+// span is the docs of a segment whose keys lie from one on up to another, by key.
+type span struct {
+	segment  weak.Pointer[segment.Segment]
+	from, to uint64
+	docs     []keyedDoc
+}
+
+type keyedDoc struct {
+	key uint64
+	doc segment.Doc
+}
+
+// laidSpans are the spans that were used last: at most 16 of about 32,768 docs each. They
+// are safe for concurrent use.
+type laidSpans struct {
+	mu   sync.Mutex
+	kept []*span // the last one used at the end
+}
+
+const (
+	spansKept = 16
+	spanMost  = 1 << 15
+	spanLeast = 1 << 11
+)
+
+var spans laidSpans
+
+// of is a span that begins at or before a key; nil when too many docs have the same keys.
+func (l *laidSpans) of(s *segment.Segment, from uint64, size int) *span {
+	name := weak.Make(s)
+	l.mu.Lock()
+	at := slices.IndexFunc(l.kept, func(of *span) bool { return of.segment == name && from >= of.from && from <= of.to })
+	if at >= 0 {
+		found := l.kept[at]
+		l.kept = append(slices.Delete(l.kept, at, at+1), found)
+		l.mu.Unlock()
+		return found
+	}
+	l.mu.Unlock()
+	laid := lay(s, from, min(max(64*size, spanLeast), spanMost))
+	if laid == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) == spansKept {
+		l.kept = slices.Delete(l.kept, 0, 1)
+	}
+	l.kept = append(l.kept, laid)
+	return laid
+}
+
+// lay makes a span of about so many docs: keys are spread evenly, unless they come from a
+// routing that few share.
+func lay(s *segment.Segment, from uint64, about int) *span {
+	keys := s.Keys()
+	of := &span{segment: weak.Make(s), from: from, to: math.MaxUint64}
+	if len(keys) <= about {
+		of.from = 0
+	} else if width := math.MaxUint64 / uint64(len(keys)) * uint64(about); width < math.MaxUint64-from {
+		of.to = from + width
+	}
+	for doc, key := range keys {
+		if key < of.from || key > of.to {
+			continue
+		}
+		if of.docs = append(of.docs, keyedDoc{key, segment.Doc(doc)}); len(of.docs) > 2*spanMost {
+			return nil
+		}
+	}
+	slices.SortFunc(of.docs, func(a, b keyedDoc) int { return cmp.Compare(a.key, b.key) })
+	return of
+}

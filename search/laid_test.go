@@ -1,0 +1,51 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPagesByKey: pages of all documents, each behind the one before, are those that are
+// found doc by doc, with what is hidden left out, and together they are everything once.
+func TestPagesByKey(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, hides := range []float64{0, 0.1, 0.999} {
+		w := newWorld(t, r, []int{9000, 20, 5000}, hides)
+		for _, size := range []int{700, 3000, 1} {
+			seen := map[string]bool{}
+			request := Request{Size: size, TrackTotal: -1, Sort: []Sort{{Field: "_doc"}}}
+			for pages := 0; ; pages++ {
+				got := w.run(t, allPlan{1}, request)
+				slowly := request
+				slowly.Collectors = []Collector{&everything{}} // which must be told each doc
+				want := w.run(t, allPlan{1}, slowly)
+				if got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, sameHit) {
+					t.Fatalf("page %d of %d: got %d hits of %d, or others than %d of %d", pages, size, len(got.Hits), got.Total, len(want.Hits), want.Total)
+				}
+				for _, h := range got.Hits {
+					if seen[h.ID] {
+						t.Fatalf("%s is on two pages", h.ID)
+					}
+					seen[h.ID] = true
+				}
+				if len(got.Hits) < size && len(seen) != int(want.Total) {
+					t.Fatalf("%d of %d documents were on pages of %d", len(seen), want.Total, size)
+				}
+				if len(got.Hits) < size || size == 1 && pages == 40 {
+					break
+				}
+				request.After = got.Hits[len(got.Hits)-1].Sort
+			}
+		}
+		first := w.run(t, &constantPlan{allPlan{1}, 2}, Request{Size: 50, TrackTotal: 10})
+		slowly := w.run(t, &constantPlan{allPlan{1}, 2}, Request{Size: 50, TrackTotal: 10, Collectors: []Collector{&everything{}}})
+		if !slices.EqualFunc(first.Hits, slowly.Hits, sameHit) || first.Total != slowly.Total || first.AtLeast != slowly.AtLeast || *first.MaxScore != *slowly.MaxScore {
+			t.Fatalf("%d hits of %d, or others than %d of %d", len(first.Hits), first.Total, len(slowly.Hits), slowly.Total)
+		}
+	}
+}
+
+func sameHit(a, b Hit) bool {
+	return a.ID == b.ID && a.Doc == b.Doc && a.Key == b.Key && slices.EqualFunc(a.Sort, b.Sort, func(v, w SortValue) bool { return string(v.Text) == string(w.Text) })
+}
