@@ -21,9 +21,16 @@ type Wiring struct {
 	// Folder opens the data folder of a store; see [Folder].
 	Folder func(ctx context.Context, dir string, o FolderOptions) (Folder, error)
 	// Coordinate opens the coordination store that a cluster offers.
-	Coordinate func(ctx context.Context, c *cluster.Client) (coord.Store, error)
-	// Face answers HTTP for a store.
-	Face func(s *Store, l Limits) *http.Server
+	Coordinate func(ctx context.Context, at Reached) (coord.Store, error)
+	// Face answers HTTP for a store, and offers the records of its movements.
+	Face func(s *Store, l Limits, movements coord.Store) *http.Server
+}
+
+// Reached is a cluster, and how it was reached.
+type Reached struct {
+	Client    *cluster.Client
+	Address   string
+	Transport http.RoundTripper // whatever the address; nil: TCP
 }
 
 // Folder is an open data folder.

@@ -56,7 +56,7 @@ func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func()
 // within serves an open folder to one client in this process. Leave closes the folder.
 func (c *Control) within(dir string, opened *openedFolder) (*cluster.Client, func() error) {
 	pipes := newPipes()
-	server := c.wiring.Face(opened.store, Limits{})
+	server := c.wiring.Face(opened.store, Limits{}, opened.movements())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -69,9 +69,14 @@ func (c *Control) within(dir string, opened *openedFolder) (*cluster.Client, fun
 	})
 }
 
+// over is a transport over connections that dial makes.
+func over(dial func(context.Context) (net.Conn, error)) *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }, MaxIdleConnsPerHost: 16}
+}
+
 // connect makes a client of the store in dir over connections that dial makes.
 func connect(dir string, dial func(context.Context) (net.Conn, error), end func() error) (*cluster.Client, func() error) {
-	client := cluster.Via(&http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}, dir)
+	client := cluster.Via(over(dial), dir)
 	return client, func() error {
 		client.Close()
 		return end()

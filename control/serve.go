@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/store"
 )
@@ -108,7 +109,7 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 	if err != nil {
 		return errors.Join(err, tcp.Close())
 	}
-	server := c.wiring.Face(opened.store, req.Limits)
+	server := c.wiring.Face(opened.store, req.Limits, opened.movements())
 	var serving sync.WaitGroup
 	ended := make(chan error, 2) // of which the first tells
 	for _, listener := range []net.Listener{tcp, socket} {
@@ -167,6 +168,12 @@ func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (
 		return nil, errors.Join(fault.At(err, dir), folder.Engine.Close(), folder.Coord.Close())
 	}
 	return &openedFolder{folder: folder, store: NewStore(s)}, nil
+}
+
+// movements are the records of the folder's movements, which it offers; what else lies in
+// its coordination store is its own.
+func (o *openedFolder) movements() coord.Store {
+	return coord.Scope(o.folder.Coord, "movement/", "movements/", "closing/")
 }
 
 // serving counts what is in the folder.

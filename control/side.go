@@ -27,12 +27,17 @@ func (c *Control) side(ctx context.Context, at string, memory int64, logger *slo
 		if err != nil {
 			return nil, err
 		}
-		return c.coordinated(ctx, client, func() error { return nil })
+		return c.coordinated(ctx, Reached{Client: client, Address: at}, func() error { return nil })
 	}
 	if conn, err := dialInside(ctx, at); err == nil {
 		_ = conn.Close()
-		client, leave := connect(at, func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, func() error { return nil })
-		return c.coordinated(ctx, client, leave)
+		dial := func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }
+		client, leave := connect(at, dial, func() error { return nil })
+		transport := over(dial)
+		return c.coordinated(ctx, Reached{client, "http://store", transport}, func() error {
+			transport.CloseIdleConnections()
+			return leave()
+		})
 	}
 	if memory > 0 {
 		debug.SetMemoryLimit(memory)
@@ -46,10 +51,10 @@ func (c *Control) side(ctx context.Context, at string, memory int64, logger *slo
 }
 
 // coordinated adds the coordination store of a cluster to its client.
-func (c *Control) coordinated(ctx context.Context, client *cluster.Client, leave func() error) (*side, error) {
-	records, err := c.wiring.Coordinate(ctx, client)
+func (c *Control) coordinated(ctx context.Context, at Reached, leave func() error) (*side, error) {
+	records, err := c.wiring.Coordinate(ctx, at)
 	if err != nil {
 		return nil, errors.Join(err, leave())
 	}
-	return &side{client: client, coord: records, leave: func() error { return errors.Join(records.Close(), leave()) }}, nil
+	return &side{client: at.Client, coord: records, leave: func() error { return errors.Join(records.Close(), leave()) }}, nil
 }

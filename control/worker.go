@@ -38,7 +38,9 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) error {
 // lanes are what this program can do for movements whose target is side.
 func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 	return map[movement.Kind]worker.Lane{movement.Migrate: &migrate.Lane{
-		Open:  func(ctx context.Context, location string) (*snapshot.Repository, error) { return c.repository(ctx, location) },
+		Open: func(ctx context.Context, location string) (*snapshot.Repository, error) {
+			return c.repository(ctx, location)
+		},
 		Reach: func(context.Context, string) (*cluster.Client, error) { return side.client, nil },
 	}}
 }

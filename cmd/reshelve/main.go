@@ -23,6 +23,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/coord/local"
 	"github.com/reshelve/reshelve/coord/opensearch"
+	"github.com/reshelve/reshelve/coord/remote"
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/shard/embedded"
 )
@@ -34,8 +35,15 @@ var openers = map[string]blob.Opener{
 var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Coordinate: coordinate}
 
 // coordinate opens the coordination store that a cluster offers.
-func coordinate(ctx context.Context, c *cluster.Client) (coord.Store, error) {
-	return opensearch.Open(ctx, c, opensearch.Options{})
+func coordinate(ctx context.Context, at control.Reached) (coord.Store, error) {
+	server, err := at.Client.Server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if server.Product == cluster.Reshelve {
+		return remote.Open(ctx, remote.Options{Address: at.Address, Transport: at.Transport, Place: at.Client.String()})
+	}
+	return opensearch.Open(ctx, at.Client, opensearch.Options{})
 }
 
 // openFolder opens a data folder: the embedded engine and its coordination store.
@@ -52,11 +60,13 @@ func openFolder(ctx context.Context, dir string, o control.FolderOptions) (contr
 }
 
 // face puts the HTTP API before a store.
-func face(s *control.Store, l control.Limits) *http.Server {
-	return gateway.New(s, gateway.Options{
+func face(s *control.Store, l control.Limits, movements coord.Store) *http.Server {
+	server := gateway.New(s, gateway.Options{
 		BodyBytes: l.BodyBytes, ItemBytes: int(l.ItemBytes), InFlightBytes: l.InFlightBytes,
 		Depth: l.Depth, HeaderBytes: int(l.HeaderBytes), BodyTimeout: l.Timeout,
 	}).HTTP()
+	gateway.OfferCoordination(server, movements)
+	return server
 }
 
 func main() {
