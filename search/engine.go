@@ -235,13 +235,8 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 			return err
 		}
 	}
-	if score, all := ofAll(w.query.plan); all && k.rank != nil {
-		if !c.scored() {
-			score = 0
-		}
-		if done, err := k.byKey(v, score); done || err != nil {
-			return err
-		}
+	if done, err := k.byKey(w.query.plan, v, c.scored()); done || err != nil {
+		return err
 	}
 	r := c.newReader(w, w.query, v.view, k.accept)
 	if k.rank == nil && len(k.leaves) == 0 && k.simple() {

@@ -17,52 +17,54 @@ import (
 
 // keyed is a ranking that may keep the first docs by key.
 type keyed interface {
-	// pageOf tells that the best of docs with the same score are those with the least keys
-	// behind a place in a view: how many are wanted.
-	pageOf(v *visited) (behind place, from, size int, ok bool)
+	// wanted is what is wanted of the docs of a view when all have the same score; nil when
+	// they are not ordered by their keys.
+	wanted(v *visited) *wantedKeys
 }
 
-// What pageOf says of where the page begins.
-const (
-	fromStart  = iota // of the view
-	fromBehind        // behind the place
-	fromNever         // behind the view
-)
+// wantedKeys are the least keys of a view behind a place.
+type wantedKeys struct {
+	behind *place // nil: from the start
+	none   bool   // the place is behind the view
+	size   int
+}
 
-func (t *topScores) pageOf(*visited) (place, int, int, bool) { return place{}, fromStart, t.size, true }
+func (t *topScores) wanted(*visited) *wantedKeys { return &wantedKeys{size: t.size} }
 
-func (s *sortedHits) pageOf(v *visited) (place, int, int, bool) {
+func (s *sortedHits) wanted(v *visited) *wantedKeys {
 	if s.keys[0].kind != byPlace || s.keys[0].Descending {
-		return place{}, 0, 0, false
+		return nil
 	}
-	from := fromStart
+	w := &wantedKeys{size: s.size}
 	if s.after != nil {
-		from = 1 - cmp.Compare(v.number, s.after.number) // a greater number is wholly behind it
-		return s.after.place, from, s.size, true
+		w.none = v.number < s.after.number
+		if v.number == s.after.number {
+			w.behind = &s.after.place
+		}
 	}
-	return place{}, from, s.size, true
+	return w
 }
 
 // laidSome is how many docs a view must have for spans to be worth their while.
 const laidSome = 4096
 
-// byKey takes the page of a view from spans of its keys; false: that cannot be, and nothing
-// was taken. All docs of the view that are accepted are found.
-func (k *sink) byKey(v *visited, score float32) (done bool, err error) {
+// byKey takes the page of a view from spans of its keys when a plan finds all of it; false:
+// that cannot be, and nothing was taken.
+func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
+	score, all := ofAll(p)
 	rank, is := k.rank.(keyed)
-	if !is || v.view.Docs() < laidSome || len(k.leaves) > 0 || k.filter || k.least != nil || k.slice != nil {
+	if !all || !is || v.view.Docs() < laidSome || len(k.leaves) > 0 || k.filter || k.least != nil || k.slice != nil {
 		return false, nil
 	}
-	behind, from, size, ok := rank.pageOf(v)
-	if !ok {
+	if !scored {
+		score = 0
+	}
+	w := rank.wanted(v)
+	if w == nil {
 		return false, nil
 	}
-	if from != fromNever {
-		var of *place
-		if from == fromBehind {
-			of = &behind
-		}
-		docs, ok := k.page(v.view.Segment, of, size)
+	if !w.none {
+		docs, ok := k.page(v.view.Segment, w.behind, w.size)
 		if !ok {
 			return false, nil
 		}
