@@ -216,6 +216,12 @@ func (w *addressRanges) collect(b batch) error {
 }
 
 func (w *addressRanges) append(t *telling, dst []byte, around uint32) ([]byte, error) {
+	if around == emptyBucket { // the server tells no range of a gap
+		if w.of.Keyed {
+			return append(member(dst, "buckets"), "{}"...), nil
+		}
+		return append(member(dst, "buckets"), "[]"...), nil
+	}
 	shape := rangeShape{n: len(w.ranges), keyed: w.of.Keyed, key: func(i int) string { return w.ranges[i].key }}
 	return shape.append(t, dst, w.n, &w.count, around, func(dst []byte, i int) []byte {
 		if from := w.ranges[i].from; from != nil {

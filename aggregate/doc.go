@@ -55,7 +55,9 @@
 // it finds nothing, where the server joins each object to the next; sub-fields of flat_object are refused, of which the server tells nothing or
 // the name of a Java object; a shard that fails fails the search, where the server answers
 // with what the others have. Sums over several shards may differ from the server's in the last digit: it adds shard
-// by shard, we doc by doc. Hits of top_hits that are nested objects have no inner_hits: the
+// by shard, we doc by doc. Buckets in the gaps of histograms count for search.max_buckets in each
+// gap, on the server once; composite looks into all its buckets, the server into those of the page:
+// what is wrong with the documents of others fails the search here. Hits of top_hits that are nested objects have no inner_hits: the
 // server looks for them among the objects that stand before one.
 //
 // Absent on purpose: JSON of requests (package query), finding documents (package search),

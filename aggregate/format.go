@@ -99,8 +99,11 @@ func (f *format) appendReal(dst []byte, v float64) []byte {
 // appendObject is appendReal for members that the server gives another form where the
 // text is not one: true, 7.0.
 func (f *format) appendObject(dst []byte, v float64) []byte {
-	if f.kind == truth || f.kind == unsigned {
+	switch f.kind {
+	case truth:
 		return f.realText(dst, v)
+	case unsigned:
+		return appendNumber(dst, v)
 	}
 	return f.appendReal(dst, v)
 }

@@ -43,9 +43,16 @@ func (s *dateScale) prepare(v *values) (err error) {
 		return exception.New(exception.IllegalArgument, "Extended bounds have to be inside hard bounds, hard bounds: [%s], extended bounds: [%s]",
 			s.of.Hard.text(), s.of.Extended.text())
 	}
+	// As on the server, ends are rounded as if there were no offset; those up to which gaps
+	// are filled get it afterwards.
 	for _, end := range []*int64{s.extendedLeast, s.extendedGreatest, s.hardLeast, s.hardGreatest} {
 		if end != nil {
-			*end = s.rounding.round(*end)
+			*end = s.rounding.start(*end)
+		}
+	}
+	for _, end := range []*int64{s.extendedLeast, s.extendedGreatest} {
+		if end != nil {
+			*end += s.of.Offset
 		}
 	}
 	return nil

@@ -19,11 +19,10 @@ type numbers struct {
 	seqNo  bool
 	nanos  bool
 
-	found []int64
-	has   []bool
-	at    []int32 // of which doc
-	n     []int64
-	f     []float64
+	singles[int64]
+	at []int32 // of which doc
+	n  []int64
+	f  []float64
 }
 
 // begin turns to a view.
@@ -50,7 +49,7 @@ func (r *numbers) raw(docs []segment.Doc) {
 	case r.column == nil:
 		r.absent(len(docs))
 	case r.column.Single():
-		r.single(docs)
+		r.at, r.n = r.read(r.column, docs, r.at, r.n, r.missing, 0, -1)
 	default:
 		r.several(docs)
 	}
@@ -65,19 +64,30 @@ func (r *numbers) absent(docs int) {
 	}
 }
 
-func (r *numbers) single(docs []segment.Doc) {
-	if cap(r.found) < len(docs) {
-		r.found, r.has = make([]int64, max(block, len(docs))), make([]bool, max(block, len(docs)))
+// singles reads columns in which a doc has one value at most.
+type singles[T any] struct {
+	found []T
+	has   []bool
+}
+
+// read appends the values of the docs, and of which doc each is. Docs without one have
+// absent when it is wanted, and their number by mark: all bits of -1 turn it over.
+func (s *singles[T]) read(column interface {
+	Read(docs []segment.Doc, values []T, has []bool)
+}, docs []segment.Doc, at []int32, values []T, wanted bool, absent T, mark int32) ([]int32, []T) {
+	if cap(s.found) < len(docs) {
+		s.found, s.has = make([]T, max(block, len(docs))), make([]bool, max(block, len(docs)))
 	}
-	found, has := r.found[:len(docs)], r.has[:len(docs)]
-	r.column.Read(docs, found, has)
-	for i, n := range found {
+	found, has := s.found[:len(docs)], s.has[:len(docs)]
+	column.Read(docs, found, has)
+	for i, v := range found {
 		if has[i] {
-			r.at, r.n = append(r.at, int32(i)), append(r.n, n)
-		} else if r.missing {
-			r.at, r.n = append(r.at, ^int32(i)), append(r.n, 0)
+			at, values = append(at, int32(i)), append(values, v)
+		} else if wanted {
+			at, values = append(at, int32(i)^mark), append(values, absent)
 		}
 	}
+	return at, values
 }
 
 func (r *numbers) several(docs []segment.Doc) {
@@ -147,10 +157,9 @@ type terms struct {
 
 	constant []byte // the only term of the index, of fields that have one
 
-	found []uint32
-	has   []bool
-	at    []int32
-	ords  []uint32
+	singles[uint32]
+	at   []int32
+	ords []uint32
 }
 
 // absentTerm is the ordinal of what stands for a missing value, and of the terms of
@@ -206,26 +215,11 @@ func (r *terms) read(docs []segment.Doc) (at []int32, ords []uint32) {
 			}
 		}
 	case r.column.Single():
-		r.single(docs)
+		r.at, r.ords = r.singles.read(r.column, docs, r.at, r.ords, r.missing, absentTerm, 0)
 	default:
 		r.several(docs)
 	}
 	return r.at, r.ords
-}
-
-func (r *terms) single(docs []segment.Doc) {
-	if cap(r.found) < len(docs) {
-		r.found, r.has = make([]uint32, max(block, len(docs))), make([]bool, max(block, len(docs)))
-	}
-	found, has := r.found[:len(docs)], r.has[:len(docs)]
-	r.column.Read(docs, found, has)
-	for i, ord := range found {
-		if has[i] {
-			r.at, r.ords = append(r.at, int32(i)), append(r.ords, ord)
-		} else if r.missing {
-			r.at, r.ords = append(r.at, int32(i)), append(r.ords, absentTerm)
-		}
-	}
 }
 
 func (r *terms) several(docs []segment.Doc) {

@@ -10,7 +10,6 @@ import (
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
-	"github.com/reshelve/reshelve/token"
 )
 
 // class is how values are compared and told.
@@ -237,9 +236,7 @@ func (v *values) number(value fields.Value) (whole int64, real float64, err erro
 		case "false":
 			return 0, 0, nil
 		}
-		if value.Kind == token.String {
-			return 0, 0, exception.New(exception.IllegalArgument, "Cannot parse boolean [%s], expected either [true] or [false]", text)
-		}
+		return 0, 0, exception.New(exception.IllegalArgument, "Cannot parse boolean [%s], expected either [true] or [false]", text)
 	}
 	if v.class == counts {
 		n, err := strconv.ParseUint(text, 10, 64)

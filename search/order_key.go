@@ -41,6 +41,7 @@ type indexKey struct {
 	kind    orderKind
 	missing value // of docs without one: null for terms, unless a text was given
 	nested  *nestedKey
+	objects bool // what is sorted are objects of a nested field
 }
 
 // numberKind says how numbers are compared and told, as the server's sorts do.
@@ -136,7 +137,7 @@ func (k *orderKey) unite() error {
 // indexKey works a key out for an index.
 func (c *Context) indexKey(k *orderKey, i int) (*indexKey, error) {
 	index := &c.indices[i]
-	one := &indexKey{name: index.Name}
+	one := &indexKey{name: index.Name, objects: c.around != ""}
 	typ := k.UnmappedType
 	if k.Field == "_index" {
 		one.kind = byTerm

@@ -23,7 +23,11 @@ func (k *orderKey) in(v *visited) (keyReader, error) {
 		return constantReader{[]byte(one.name)}, nil
 	}
 	if one.kind == byTerm {
-		return k.terms(one, v, children), nil
+		r := k.terms(one, v, children)
+		if one.objects && k.Field == "_id" {
+			r = rootReader{r, v.view}
+		}
+		return r, nil
 	}
 	return k.numbers(one, v, children), nil
 }
@@ -34,6 +38,20 @@ type placeReader struct{}
 func (placeReader) rank(segment.Doc, float32) int64  { return 0 }
 func (placeReader) rankOf(*value) int64              { return 0 }
 func (placeReader) value(segment.Doc, float32) value { return value{} }
+
+// rootReader reads what the documents of objects have.
+type rootReader struct {
+	keyReader
+	view segment.View
+}
+
+func (r rootReader) rank(doc segment.Doc, score float32) int64 {
+	return r.keyReader.rank(r.view.Root(doc), score)
+}
+
+func (r rootReader) value(doc segment.Doc, score float32) value {
+	return r.keyReader.value(r.view.Root(doc), score)
+}
 
 // scoreReader is of _score.
 type scoreReader struct{}
