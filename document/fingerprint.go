@@ -41,6 +41,7 @@ func (f Fingerprint) String() string {
 // some times the length of the longest source. The zero value is ready. Not for concurrent use.
 type Fingerprinter struct {
 	out     []byte // head, mark, and what of the canonical source is done
+	run     int    // from where on the source is still to be copied to it
 	sorted  []byte // the members of one object, on their way to their places
 	members []member
 	stack   []frame

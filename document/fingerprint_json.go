@@ -32,27 +32,29 @@ const (
 )
 
 // canonical appends the canonical form of source to f.out; false when it is no JSON value or
-// nested too deep, and f.out is of no use then.
+// nested too deep, and f.out is of no use then. What stands in source as it is to be written
+// is copied in runs: f.run is where the one begins that has not been copied yet.
 func (f *Fingerprinter) canonical(source []byte) bool {
 	f.out = slices.Grow(f.out, len(source)) // the canonical form is never longer
-	f.stack, f.members = f.stack[:0], f.members[:0]
+	f.stack, f.members, f.run = f.stack[:0], f.members[:0], 0
 	at, want, ok := 0, wantValue, true
 	for ok {
-		for at < len(source) && space[source[at]] {
-			at++
+		if at < len(source) && space[source[at]] {
+			at = f.skip(source, at)
 		}
 		switch {
 		case want == wantNext && len(f.stack) == 0:
+			f.copy(source, at)
 			return at == len(source)
 		case at == len(source):
 			return false
 		case want == wantNext:
-			want, ok = f.next(source[at])
+			want, ok = f.next(source, at)
 			at++
 		case want <= wantValueEnd:
 			at, want, ok = f.value(source, at, want)
 		case source[at] == '}' && want == wantNameEnd:
-			want, ok = f.next('}')
+			want, ok = f.next(source, at)
 			at++
 		default:
 			at, ok = f.name(source, at)
@@ -62,12 +64,30 @@ func (f *Fingerprinter) canonical(source []byte) bool {
 	return false
 }
 
-// next takes what comes behind a value: a comma, or an end.
-func (f *Fingerprinter) next(c byte) (want int, ok bool) {
-	if c != ',' {
-		return wantNext, f.end(c)
+// copy ends a run before at, where the next one begins.
+func (f *Fingerprinter) copy(source []byte, at int) {
+	f.out = append(f.out, source[f.run:at]...)
+	f.run = at
+}
+
+// reached is how long f.out will be when the run before at has been copied.
+func (f *Fingerprinter) reached(at int) int { return len(f.out) + at - f.run }
+
+// skip leaves white space out.
+func (f *Fingerprinter) skip(source []byte, at int) int {
+	f.copy(source, at)
+	for at < len(source) && space[source[at]] {
+		at++
 	}
-	f.out = append(f.out, ',')
+	f.run = at
+	return at
+}
+
+// next takes what comes behind a value: a comma, or an end.
+func (f *Fingerprinter) next(source []byte, at int) (want int, ok bool) {
+	if source[at] != ',' {
+		return wantNext, f.end(source, at)
+	}
 	if f.stack[len(f.stack)-1].array {
 		return wantValue, true
 	}
@@ -81,14 +101,13 @@ func (f *Fingerprinter) value(source []byte, at, want int) (int, int, bool) {
 		if len(f.stack) == maxDepth {
 			return at, want, false
 		}
-		f.out = append(f.out, c)
 		f.stack = append(f.stack, frame{array: c == '[', first: len(f.members)})
 		if c == '{' {
 			return at + 1, wantNameEnd, true
 		}
 		return at + 1, wantValueEnd, true
 	case c == ']' && want == wantValueEnd:
-		return at + 1, wantNext, f.end(c)
+		return at + 1, wantNext, f.end(source, at)
 	}
 	at, ok := f.scalar(source, at)
 	return at, wantNext, ok
@@ -97,12 +116,12 @@ func (f *Fingerprinter) value(source []byte, at, want int) (int, int, bool) {
 // space are the bytes that JSON takes for white space.
 var space = [256]bool{' ': true, '\t': true, '\n': true, '\r': true}
 
-// name copies the name of a member and its colon.
+// name takes the name of a member and its colon.
 func (f *Fingerprinter) name(source []byte, at int) (int, bool) {
 	if source[at] != '"' {
 		return at, false
 	}
-	from := len(f.out)
+	from := f.reached(at)
 	if n := len(f.members); n > f.stack[len(f.stack)-1].first {
 		f.members[n-1].to = from - 1 // without the comma
 	}
@@ -110,14 +129,14 @@ func (f *Fingerprinter) name(source []byte, at int) (int, bool) {
 	if !ok {
 		return at, false
 	}
+	f.copy(source, at) // the next name is compared with it
 	name := len(f.out) - 1
-	for at < len(source) && space[source[at]] {
-		at++
+	if at < len(source) && space[source[at]] {
+		at = f.skip(source, at)
 	}
 	if at == len(source) || source[at] != ':' {
 		return at, false
 	}
-	f.out = append(f.out, ':')
 	top := &f.stack[len(f.stack)-1]
 	if n := len(f.members); n > top.first && !top.unsorted {
 		before := f.members[n-1]
@@ -128,20 +147,20 @@ func (f *Fingerprinter) name(source []byte, at int) (int, bool) {
 }
 
 // end closes the innermost object or array, and sorts the members of an object.
-func (f *Fingerprinter) end(c byte) bool {
-	top := f.stack[len(f.stack)-1]
+func (f *Fingerprinter) end(source []byte, at int) bool {
+	top, c := f.stack[len(f.stack)-1], source[at]
 	if top.array != (c == ']') || !top.array && c != '}' {
 		return false
 	}
 	f.stack = f.stack[:len(f.stack)-1]
 	if members := f.members[top.first:]; len(members) > 0 {
-		members[len(members)-1].to = len(f.out)
+		members[len(members)-1].to = f.reached(at)
 		if top.unsorted {
+			f.copy(source, at)
 			f.sort(members)
 		}
 		f.members = f.members[:top.first]
 	}
-	f.out = append(f.out, c)
 	return true
 }
 
@@ -177,7 +196,7 @@ func insertionSort(members []member, compare func(a, b member) int) {
 	}
 }
 
-// scalar copies a string, a number or a literal.
+// scalar takes a string, a number or a literal.
 func (f *Fingerprinter) scalar(source []byte, at int) (int, bool) {
 	switch c := source[at]; {
 	case c == '"':
@@ -187,12 +206,10 @@ func (f *Fingerprinter) scalar(source []byte, at int) (int, bool) {
 		for end < len(source) && number[source[end]] {
 			end++
 		}
-		f.out = append(f.out, source[at:end]...)
 		return end, true
 	}
 	for _, word := range literals {
 		if bytes.HasPrefix(source[at:], word) {
-			f.out = append(f.out, word...)
 			return at + len(word), true
 		}
 	}
@@ -206,38 +223,39 @@ var literals = [][]byte{[]byte("true"), []byte("false"), []byte("null")}
 var number = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
 	'8': true, '9': true, '+': true, '-': true, '.': true, 'e': true, 'E': true}
 
-// text copies a string, from quote to quote, as its value.
+// text takes a string, from quote to quote, and writes its value.
 func (f *Fingerprinter) text(source []byte, at int) (int, bool) {
-	end := at + 1
-	for end < len(source) && source[end] != '"' && source[end] != '\\' {
-		end++
-		if end-at > 24 { // a long one: search it by many bytes at once
+	at++
+	for near := min(len(source), at+24); at < near; at++ { // most are short
+		if source[at] == '"' {
+			return at + 1, true
+		}
+		if source[at] == '\\' {
 			break
 		}
 	}
 	for quote := -1; ; {
-		if quote < end {
-			n := bytes.IndexByte(source[end:], '"')
+		if quote < at {
+			n := bytes.IndexByte(source[at:], '"')
 			if n < 0 {
-				return end, false
+				return at, false
 			}
-			quote = end + n
+			quote = at + n
 		}
-		n := bytes.IndexByte(source[end:quote], '\\')
+		n := bytes.IndexByte(source[at:quote], '\\')
 		if n < 0 {
-			f.out = append(f.out, source[at:quote+1]...)
 			return quote + 1, true
 		}
-		f.out = append(f.out, source[at:end+n]...)
+		f.copy(source, at+n)
 		var ok bool
-		if at, ok = f.escape(source, end+n); !ok {
+		if at, ok = f.escape(source, at+n); !ok {
 			return at, false
 		}
-		end = at
+		f.run = at
 	}
 }
 
-// escape copies the value of the escape sequence at at.
+// escape writes the value of the escape sequence at at.
 func (f *Fingerprinter) escape(source []byte, at int) (int, bool) {
 	if at+1 >= len(source) {
 		return at, false
@@ -260,7 +278,7 @@ func (f *Fingerprinter) escape(source []byte, at int) (int, bool) {
 // simple are the values of the escapes of one letter.
 var simple = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unicode copies the value of one or two \u escapes.
+// unicode writes the value of one or two \u escapes.
 func (f *Fingerprinter) unicode(source []byte, at int) (int, bool) {
 	r := hex4(source, at)
 	if r < 0 {
