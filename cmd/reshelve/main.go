@@ -65,7 +65,7 @@ func face(s *control.Store, l control.Limits, movements coord.Store) *http.Serve
 		BodyBytes: l.BodyBytes, ItemBytes: int(l.ItemBytes), InFlightBytes: l.InFlightBytes,
 		Depth: l.Depth, HeaderBytes: int(l.HeaderBytes), BodyTimeout: l.Timeout,
 	}).HTTP()
-	gateway.OfferCoordination(server, movements)
+	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server
 }
 
