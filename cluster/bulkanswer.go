@@ -63,7 +63,7 @@ func allApplied(body []byte, n int) bool {
 	if len(body) == 0 || body[len(body)-1] != '}' || !bytes.Contains(body[:min(len(body), 64)], []byte(`"errors":false`)) {
 		return false
 	}
-	count := bytes.Count(body, []byte(`"status":20`))
+	count := bytes.Count(body, []byte(`"status":201`)) + bytes.Count(body, []byte(`"status":200`))
 	return count == n && bytes.Count(body, []byte(`"status":`)) == n
 }
 

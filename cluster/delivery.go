@@ -73,6 +73,7 @@ type failures struct{ internal, broken int }
 
 func (f *failures) count(t *trouble) {
 	switch {
+	case t.part:
 	case t.told && t.status == http.StatusInternalServerError:
 		f.internal++
 	case t.status == 0 && t.again == ifHarmless:
@@ -84,10 +85,10 @@ func (f *failures) count(t *trouble) {
 // operation, not again.
 func (d *delivery) halves(t *trouble, items []int, failed *failures) bool {
 	switch {
+	case t.part, t.told && exception.Is(t.err, exception.ClusterBlock):
+		return false
 	case t.status == http.StatusRequestEntityTooLarge:
 		return true
-	case t.told && exception.Is(t.err, exception.ClusterBlock):
-		return false
 	case t.told && t.status == http.StatusBadRequest:
 		return true
 	case t.told && t.status == http.StatusInternalServerError:

@@ -18,7 +18,7 @@ import (
 // means several things by a part of the reason.
 type meaning struct {
 	Type exception.Type
-	Part string // of the reason; "": any
+	Part string // of the reason and its causes; "": any
 	Kind fault.Kind
 	Next string // what the user can do
 }
@@ -107,7 +107,7 @@ func (d *told) meaning(status int) (kind fault.Kind, next string) {
 
 func find(d *told) *meaning {
 	for i := range meanings {
-		if m := &meanings[i]; m.Type == d.Type && strings.Contains(d.Reason, m.Part) {
+		if m := &meanings[i]; m.Type == d.Type && strings.Contains(d.words(), m.Part) {
 			return m
 		}
 	}

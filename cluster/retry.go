@@ -29,6 +29,7 @@ type trouble struct {
 	wait   time.Duration // what the other side asks for
 	status int           // of the answer; 0: there was none
 	told   bool          // the answer is an exception in the servers' dialect
+	part   bool          // of some operations of a request, not of the whole
 }
 
 // Error is the error's.

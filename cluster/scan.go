@@ -212,7 +212,7 @@ func (c *Client) Count(ctx context.Context, index string) (int64, error) {
 // question is the body of a search for one page.
 func (s *Slice) question() []byte {
 	scan := s.scan
-	out := fmt.Appendf(nil, `{"size":%d,"sort":[%q],"version":true,"seq_no_primary_term":true,"track_total_hits":false`, s.size, scan.order)
+	out := fmt.Appendf(nil, `{"size":%d,"sort":[%q],"version":true,"seq_no_primary_term":true`, s.size, scan.order)
 	if scan.o.NoSource {
 		out = append(out, `,"_source":false`...)
 	}
@@ -220,7 +220,7 @@ func (s *Slice) question() []byte {
 		out = fmt.Appendf(out, `,"slice":{"id":%d,"max":%d}`, s.number, n)
 	}
 	if point := scan.State().Point; point != "" {
-		out = fmt.Appendf(out, `,"pit":{"id":%q,"keep_alive":%q}`, point, scan.keep())
+		out = fmt.Appendf(out, `,"track_total_hits":false,"pit":{"id":%q,"keep_alive":%q}`, point, scan.keep()) // a scroll counts always
 	}
 	if s.cursor != "" {
 		out = append(append(out, `,"search_after":`...), s.cursor...)

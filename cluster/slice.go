@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,6 +34,7 @@ type Slice struct {
 	decoder *jsontext.Decoder
 	count   int // documents handed out of the page
 	ended   bool
+	broken  error // why a scroll cannot go on
 
 	doc      document.Document
 	versions document.Versions
@@ -69,7 +71,13 @@ func (s *Slice) Next(ctx context.Context) (*document.Document, error) {
 		if s.ended {
 			return nil, io.EOF
 		}
+		if s.broken != nil {
+			return nil, s.broken
+		}
 		if err := s.fetch(ctx); err != nil {
+			if s.scroll != "" { // its place has moved on, perhaps
+				s.broken = err
+			}
 			return nil, err
 		}
 	}
@@ -144,42 +152,66 @@ func (s *Slice) begin() error {
 	s.count = 0
 	s.decoder = jsontext.NewDecoder(bytes.NewBuffer(s.page.Bytes()), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	d := s.decoder
-	for depth := 0; ; {
+	if err := expect(d, '{'); err != nil {
+		return err
+	}
+	for inner := false; ; {
 		token, err := d.ReadToken()
 		if err != nil {
 			return err
 		}
-		switch token.Kind() {
-		case '[':
-			return nil
-		case '{':
-			depth++
-			continue
-		case '}':
-			return io.ErrUnexpectedEOF // no hits
+		if token.Kind() != '"' {
+			return errNoHits
 		}
 		switch name := token.String(); {
+		case name == "hits" && inner:
+			return expect(d, '[')
 		case name == "hits":
-		case depth == 1 && (name == "pit_id" || name == "_scroll_id"):
-			value, err := d.ReadToken()
-			if err != nil {
+			inner = true
+			if err := expect(d, '{'); err != nil {
 				return err
 			}
-			if id := value.String(); name == "pit_id" {
-				s.scan.renew(id)
-			} else {
-				s.scroll = id
-			}
-		case depth == 1 && name == "_shards":
-			if err := s.whole(); err != nil {
+		case inner:
+			if err := d.SkipValue(); err != nil {
 				return err
 			}
 		default:
-			if err := d.SkipValue(); err != nil {
+			if err := s.head(name); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+var errNoHits = errors.New("it has no hits")
+
+func expect(d *jsontext.Decoder, kind jsontext.Kind) error {
+	token, err := d.ReadToken()
+	if err == nil && token.Kind() != kind {
+		err = errNoHits
+	}
+	return err
+}
+
+// head reads a member of an answer that stands before its hits.
+func (s *Slice) head(name string) error {
+	pointed := s.scan.State().Point != ""
+	switch {
+	case name == "_shards":
+		return s.whole()
+	case name == "pit_id" && pointed, name == "_scroll_id" && !pointed:
+		value, err := s.decoder.ReadToken()
+		if err != nil {
+			return err
+		}
+		if id := value.String(); pointed {
+			s.scan.renew(id)
+		} else {
+			s.scroll = id
+		}
+		return nil
+	}
+	return s.decoder.SkipValue()
 }
 
 // whole refuses an answer that lacks a shard.
@@ -251,6 +283,9 @@ func (s *Slice) member(name string, value jsontext.Value) (err error) {
 // strange is an answer that is none to a search.
 func (s *Slice) strange(err error) error {
 	c := s.scan.client
+	if err == io.EOF { // not that of the documents
+		err = io.ErrUnexpectedEOF
+	}
 	if fault.KindOf(err) != fault.Bug {
 		return fault.At(err, c.place)
 	}

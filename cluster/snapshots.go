@@ -113,6 +113,10 @@ func (c *Client) Snapshot(ctx context.Context, repository, name string) (*Snapsh
 	if err := c.get(ctx, []string{"_snapshot", repository, name}, nil, false, &told); err != nil {
 		return nil, err
 	}
+	if len(told.Snapshots) == 0 { // so Elasticsearch 7.17 tells that there is none
+		err := fault.At(fault.New(fault.NotFound, "there is no snapshot %s in repository %s", name, repository), c.place)
+		return nil, fault.WithNext(err, "name a snapshot of that repository")
+	}
 	if len(told.Snapshots) != 1 {
 		return nil, fault.At(fault.New(fault.Unavailable, "%d snapshots are called %s", len(told.Snapshots), name), c.place)
 	}

@@ -37,10 +37,10 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 		s.conflicts = append(s.conflicts, s.failure(i, a, e))
 	case s.ends(e, status):
 		s.again = append(s.again, i)
-		s.note(&trouble{status: status, told: true, err: e.fault(status)})
+		s.note(&trouble{status: status, told: true, part: true, err: e.fault(status)})
 	case s.passes(i, e, status):
 		s.again = append(s.again, i)
-		s.note(&trouble{status: status, told: true, again: always, err: e.fault(status)})
+		s.note(&trouble{status: status, told: true, part: true, again: always, err: e.fault(status)})
 	default:
 		s.failed = append(s.failed, s.failure(i, a, e))
 	}
