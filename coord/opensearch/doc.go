@@ -39,9 +39,23 @@
 //  6. Time is the leading server's, so that all who ask hear one clock; it does not go back behind the last
 //     write when the store is opened.
 //
-// What it takes: the rights to read, write, create and monitor the index and to monitor the cluster.
+// # What it takes
+//
+// The rights to read, write, create and monitor the index and to monitor the cluster.
 // A server takes a value of some megabytes, and one of coord.MaxValue only with a large
 // heap (it bounds a request by a tenth of it, newer ones by a fortieth); beyond, it answers 429.
+// Values of 400 bytes, OpenSearch 2.19.0 with 512 MB of heap on two cores that were busy with other
+// things (RESHELVE_MEASURE=1; requests and bytes are exact, times an upper bound):
+//
+//	                               requests   bytes     p50       p99
+//	Create, Swap                   1          810       14–17 ms  73–87 ms
+//	Delete                         1          270       10 ms     56 ms
+//	Get; a swap that lost          1          810       1–2 ms    47 ms
+//	Now                            1          64        1 ms      49 ms
+//	Revision                       3          710       50 ms     185 ms
+//	List of 100                    2          79 KB     32 ms     155 ms
+//	List of 9,900                  6          7.8 MB    1.5 s     2.5 s
+//	a look of a watch              1, or 4 when there are changes
 //
 // A read that meets a primary which the others have left, without knowing yet, may show a change that is taken
 // back. No change can build on it: its condition names a term that is over.

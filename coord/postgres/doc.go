@@ -27,7 +27,9 @@
 //
 // It takes a role that may create the schema, or one that may use the schema and
 // select, insert, update and delete in its tables. Changes wait for each other: a few hundred a second at
-// most, as the disk syncs.
+// most, as the disk syncs. Values of 400 bytes, PostgreSQL 15 on two cores that were busy with other things
+// (RESHELVE_MEASURE=1), one statement each, p50 and p99: Create 4.3 and 27 ms, Swap 2.4 and 42 ms, Get 0.05 and 1.4 ms, List of
+// 100 2.7 and 28 ms, List of 9,900 68 and 108 ms, from a swap to the watch that tells it 8 and 95 ms.
 //
 // Absent on purpose: sharing tables or transactions with anything else.
 package postgres

@@ -30,6 +30,10 @@
 //  4. A change is sent once. A body that did not arrive whole changes nothing.
 //  5. The Handler bounds the bodies that it holds and the watches that it serves.
 //
+// Every call is one request, of the value and about 100 bytes. Values of 400 bytes, in front of package local on two
+// cores that were busy with other things (RESHELVE_MEASURE=1), p50 and p99: Create and Swap 0.5 and 36 ms, Get 0.06 and 0.3 ms, List of 100
+// 1 and 64 ms (59 KB), List of 9,900 0.3 and 0.6 s (5.9 MB), from a swap to the watch that tells it 13 and 24 ms.
+//
 // Absent on purpose: authentication and TLS, which are the server's in front of the Handler, and pages: a
 // list is streamed, and a page would need a snapshot that outlives a request.
 package remote
