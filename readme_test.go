@@ -30,8 +30,10 @@ func TestReadmeCommands(t *testing.T) {
 	if len(steps) < 5 {
 		t.Fatalf("the README shows only %d commands", len(steps))
 	}
-	if err := os.RemoveAll("build/library"); err != nil { // the data folder of the README
-		t.Fatal(err)
+	for _, folder := range []string{"build/library", "build/moved"} { // the data folders of the README
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
 	}
 	port := freePort(t)
 	for _, step := range steps {
