@@ -51,17 +51,17 @@ func (c *Client) get(ctx context.Context, path []string, params url.Values, miss
 }
 
 // change sends what may be applied twice.
-func (c *Client) change(ctx context.Context, method string, path []string, params url.Values, body []byte) error {
-	_, err := c.Send(ctx, Request{Method: method, Path: path, Params: params, Body: body, Harmless: true})
+func (c *Client) change(ctx context.Context, method string, path []string, body []byte) error {
+	_, err := c.Send(ctx, Request{Method: method, Path: path, Body: body, Harmless: true})
 	return err
 }
 
 // create makes something that must not be there. When the answer to an attempt
 // was lost and the next says that it exists, nobody can tell whose it is.
-func (c *Client) create(ctx context.Context, method string, path []string, params url.Values, body []byte) error {
+func (c *Client) create(ctx context.Context, path []string, params url.Values, body []byte) error {
 	lost := false
 	return insist(ctx, c.patience, func() *trouble {
-		_, t := c.exchange(ctx, &Request{Method: method, Path: path, Params: params, Body: body}, nil)
+		_, t := c.exchange(ctx, &Request{Method: http.MethodPut, Path: path, Params: params, Body: body}, nil)
 		switch {
 		case t == nil:
 			return nil
@@ -102,17 +102,17 @@ func (c *Client) Templates(ctx context.Context, kind TemplateKind, pattern strin
 
 // CreateTemplate makes a template. One of that name is not touched: see Exists.
 func (c *Client) CreateTemplate(ctx context.Context, kind TemplateKind, name string, body []byte) error {
-	return c.create(ctx, http.MethodPut, []string{string(kind), name}, url.Values{"create": {"true"}}, body)
+	return c.create(ctx, []string{string(kind), name}, url.Values{"create": {"true"}}, body)
 }
 
 // PutTemplate makes or replaces a template.
 func (c *Client) PutTemplate(ctx context.Context, kind TemplateKind, name string, body []byte) error {
-	return c.change(ctx, http.MethodPut, []string{string(kind), name}, nil, body)
+	return c.change(ctx, http.MethodPut, []string{string(kind), name}, body)
 }
 
 // DeleteTemplate deletes a template. One that is not there is no error.
 func (c *Client) DeleteTemplate(ctx context.Context, kind TemplateKind, name string) error {
-	return gone(c.change(ctx, http.MethodDelete, []string{string(kind), name}, nil, nil))
+	return gone(c.change(ctx, http.MethodDelete, []string{string(kind), name}, nil))
 }
 
 // gone takes "not found" as done.
@@ -149,7 +149,7 @@ func (c *Client) IndexExists(ctx context.Context, name string) (bool, error) {
 // CreateIndex makes an index; body holds settings, mappings and aliases. One of
 // that name is not touched: see Exists.
 func (c *Client) CreateIndex(ctx context.Context, name string, body []byte) error {
-	return c.create(ctx, http.MethodPut, []string{name}, nil, body)
+	return c.create(ctx, []string{name}, nil, body)
 }
 
 // DeleteIndex deletes one index. One that is not there is no error.
@@ -157,12 +157,12 @@ func (c *Client) DeleteIndex(ctx context.Context, name string) error {
 	if strings.ContainsAny(name, "*,?") || name == "_all" || name == "" {
 		return fault.New(fault.Usage, "%q names more than one index to delete", name)
 	}
-	return gone(c.change(ctx, http.MethodDelete, []string{name}, nil, nil))
+	return gone(c.change(ctx, http.MethodDelete, []string{name}, nil))
 }
 
 // PutMapping adds fields to the mapping of an index.
 func (c *Client) PutMapping(ctx context.Context, index string, body []byte) error {
-	return c.change(ctx, http.MethodPut, []string{index, "_mapping"}, nil, body)
+	return c.change(ctx, http.MethodPut, []string{index, "_mapping"}, body)
 }
 
 // Settings are the flat settings of an index, defaults not among them.
@@ -186,7 +186,7 @@ func (c *Client) PutSettings(ctx context.Context, index string, settings map[str
 	if err != nil {
 		return fault.Wrap(fault.Usage, err)
 	}
-	return c.change(ctx, http.MethodPut, []string{index, "_settings"}, nil, body)
+	return c.change(ctx, http.MethodPut, []string{index, "_settings"}, body)
 }
 
 // Aliases are the aliases of the indices that a pattern names: index → alias →
@@ -234,7 +234,7 @@ func (c *Client) ChangeAliases(ctx context.Context, actions []AliasAction) error
 	if err != nil {
 		return fault.Wrap(fault.Bug, err)
 	}
-	return c.change(ctx, http.MethodPost, []string{"_aliases"}, nil, body)
+	return c.change(ctx, http.MethodPost, []string{"_aliases"}, body)
 }
 
 // DataStream is a data stream.
@@ -273,7 +273,7 @@ func (c *Client) DataStreams(ctx context.Context, pattern string) ([]DataStream,
 // CreateDataStream makes a data stream, for which a template must be there. One
 // of that name is not touched: see Exists.
 func (c *Client) CreateDataStream(ctx context.Context, name string) error {
-	return c.create(ctx, http.MethodPut, []string{"_data_stream", name}, nil, nil)
+	return c.create(ctx, []string{"_data_stream", name}, nil, nil)
 }
 
 // DeleteDataStream deletes one, with its backing indices. One that is not there is no error.
@@ -281,7 +281,7 @@ func (c *Client) DeleteDataStream(ctx context.Context, name string) error {
 	if strings.ContainsAny(name, "*,?") || name == "" {
 		return fault.New(fault.Usage, "%q names more than one data stream to delete", name)
 	}
-	return gone(c.change(ctx, http.MethodDelete, []string{"_data_stream", name}, nil, nil))
+	return gone(c.change(ctx, http.MethodDelete, []string{"_data_stream", name}, nil))
 }
 
 // Rollover gives a data stream or an alias a new index to write to.
@@ -292,7 +292,7 @@ func (c *Client) Rollover(ctx context.Context, name string) error {
 
 // Refresh makes what was written to an index visible to searches.
 func (c *Client) Refresh(ctx context.Context, index string) error {
-	return c.change(ctx, http.MethodPost, []string{index, "_refresh"}, nil, nil)
+	return c.change(ctx, http.MethodPost, []string{index, "_refresh"}, nil)
 }
 
 // Pipelines are the names of the ingest pipelines. A server without them has none.

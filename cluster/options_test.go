@@ -24,6 +24,8 @@ const hello = `{"cluster_name":"c","cluster_uuid":"u","version":{"distribution":
 
 // Credentials arrive in their header, and nowhere else.
 func TestCredentialsArriveAndAreNotTold(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AMBIENT")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s3cret")
 	for _, tc := range []struct {
 		name  string
 		o     cluster.Options
@@ -33,6 +35,7 @@ func TestCredentialsArriveAndAreNotTold(t *testing.T) {
 		{"in the address", cluster.Options{URL: "http://u:s3cret@store:9200/"}, "Basic dTpzM2NyZXQ="},
 		{"key", cluster.Options{Credentials: cluster.Credentials{APIKey: "s3cret"}}, "ApiKey s3cret"},
 		{"bearer", cluster.Options{Credentials: cluster.Credentials{Bearer: "s3cret"}}, "Bearer s3cret"},
+		{"ambient aws", cluster.Options{URL: "https://store", Credentials: cluster.Credentials{AWS: &cluster.AWS{Region: "eu-west-1", Service: "aoss", Keys: cluster.AmbientKeys("")}}}, "AWS4-HMAC-SHA256 Credential=AMBIENT/"},
 		{"aws", cluster.Options{URL: "https://store", Credentials: cluster.Credentials{AWS: &cluster.AWS{Region: "eu-west-1", Keys: cluster.Keys("AKID", "s3cret", "")}}}, "AWS4-HMAC-SHA256 Credential=AKID/"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,9 +1,10 @@
 package cluster
 
 import (
-	"context"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"time"
 
@@ -18,13 +19,6 @@ type AWS struct {
 	Region  string
 	Service string                  // "es" for domains, the default; "aoss" for serverless collections
 	Keys    aws.CredentialsProvider // asked before each request: it caches and renews
-}
-
-// Keys are fixed keys of AWS; token is "" but for temporary ones.
-func Keys(id, secret, token string) aws.CredentialsProvider {
-	return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: token, Source: "given"}, nil
-	})
 }
 
 // authorise adds the credentials to a request with the given body.
@@ -43,10 +37,12 @@ func (c *Client) authorise(request *http.Request, body []byte) error {
 	return nil
 }
 
+var errNoKeys = errors.New("no file, variable or role has them")
+
 func (a *AWS) sign(request *http.Request, body []byte) error {
 	keys, err := a.Keys.Retrieve(request.Context())
-	if err != nil {
-		err = fault.New(fault.Unauthorised, "no AWS keys: %w", err)
+	if err != nil || keys.AccessKeyID == "" {
+		err = fault.New(fault.Unauthorised, "no AWS keys were found: %w", cmp.Or(err, errNoKeys))
 		return fault.WithNext(err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role is given")
 	}
 	service := a.Service

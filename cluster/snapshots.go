@@ -42,7 +42,7 @@ func (c *Client) RegisterRepository(ctx context.Context, name string, r Reposito
 	if err != nil {
 		return false, fault.Wrap(fault.Usage, err)
 	}
-	return true, c.change(ctx, http.MethodPut, []string{"_snapshot", name}, nil, body)
+	return true, c.change(ctx, http.MethodPut, []string{"_snapshot", name}, body)
 }
 
 // sameSettings compares as servers do: every value is a text.
@@ -62,7 +62,7 @@ func sameSettings(a, b map[string]any) bool {
 // ForgetRepository takes a repository's registration away; its snapshots stay
 // where they are. One that is not known is no error.
 func (c *Client) ForgetRepository(ctx context.Context, name string) error {
-	return gone(c.change(ctx, http.MethodDelete, []string{"_snapshot", name}, nil, nil))
+	return gone(c.change(ctx, http.MethodDelete, []string{"_snapshot", name}, nil))
 }
 
 // SnapshotOptions say what is put into a snapshot.
@@ -102,7 +102,7 @@ func (c *Client) CreateSnapshot(ctx context.Context, repository, name string, o 
 	if err != nil {
 		return fault.Wrap(fault.Usage, err)
 	}
-	return c.create(ctx, http.MethodPut, []string{"_snapshot", repository, name}, url.Values{"wait_for_completion": {"false"}}, body)
+	return c.create(ctx, []string{"_snapshot", repository, name}, url.Values{"wait_for_completion": {"false"}}, body)
 }
 
 // Snapshot asks for the state of one, with its progress while it is being made.
@@ -191,5 +191,5 @@ func first(failures []json.RawMessage) string {
 // DeleteSnapshot deletes a snapshot; one that is being made is stopped. One that
 // is not there is no error.
 func (c *Client) DeleteSnapshot(ctx context.Context, repository, name string) error {
-	return gone(c.change(ctx, http.MethodDelete, []string{"_snapshot", repository, name}, nil, nil))
+	return gone(c.change(ctx, http.MethodDelete, []string{"_snapshot", repository, name}, nil))
 }
