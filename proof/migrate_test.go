@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -116,5 +119,85 @@ func TestMigratedIntoAFolder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAKilledMigrationGoesOn: killed at any moment, and its successor killed too, a
+// migration is finished by whoever comes next, and nothing is missing, doubled or left.
+func TestAKilledMigrationGoesOn(t *testing.T) {
+	repository := filepath.Join("..", "testdata", "repositories", "opensearch-2.19.0-basic", "repo")
+	want := snapshotPrints(t, repository)
+	random := rand.New(rand.NewPCG(seed(t), 0))
+	killed := func(words ...string) {
+		p := start(t, words...)
+		time.Sleep(time.Duration(random.Int64N(int64(900 * time.Millisecond))))
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted, finished := number(t, "PROOF_MIGRATIONS", 3), 0
+	for round := 0; finished < wanted; round++ {
+		if round > 20*wanted {
+			t.Fatalf("%d of %d rounds were killed before anything had begun", round-finished, round)
+		}
+		data := filepath.Join(dataFolder(t), "data")
+		killed("migrate", "-q", "--from", repository, "--to", data, "--heartbeat", "200ms", "--initial-lease", "2s")
+		if _, err := os.Stat(filepath.Join(data, "format")); err != nil {
+			continue // it was killed before there was anything
+		}
+		killed("worker", "--join", data, "--once")
+		var all []struct{ ID, State string }
+		for began := time.Now(); ; {
+			runs(t, "worker", "--join", data, "--once")
+			if err := json.Unmarshal(runs(t, "movement", "ls", "--at", data, "--output", "json"), &all); err != nil {
+				t.Fatal(err)
+			}
+			if len(all) == 0 || all[0].State != "running" {
+				break
+			}
+			if time.Since(began) > time.Minute {
+				t.Fatal("the movement does not end")
+			}
+		}
+		if len(all) == 0 || all[0].State == "planned" {
+			continue // it was killed before it had begun
+		}
+		if all[0].State != "finished" {
+			t.Fatalf("it is %s\n%s", all[0].State, runs(t, "movement", "status", all[0].ID, "--at", data))
+		}
+		finished++
+		got := storePrints(t, data)
+		for p, n := range want {
+			if got[p] != n {
+				t.Errorf("%s: %d in the snapshot, %d found", p, n, got[p])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d documents are found, the snapshot has %d", len(got), len(want))
+		}
+	}
+}
+
+// TestAnAbortedMigrationLeavesNothing: what it made is gone, and what was there before is as
+// it was.
+func TestAnAbortedMigrationLeavesNothing(t *testing.T) {
+	repository := filepath.Join("..", "testdata", "repositories", "opensearch-2.19.0-basic", "repo")
+	data := filepath.Join(dataFolder(t), "data")
+	runs(t, "migrate", "-q", "--from", repository, "--to", data, "--index", "loans", "--rename", "loans=before")
+	before := storePrints(t, data)
+
+	var m struct{ ID, State string }
+	answer := runs(t, "migrate", "-q", "--from", repository, "--to", data, "--index", "loans", "--rename", "loans=before", "--into-existing",
+		"--index", "shelves", "--keep-way-back", "--output", "json")
+	if err := json.Unmarshal(answer, &m); err != nil || m.State != "switched" {
+		t.Fatalf("%v, it is %s", err, m.State)
+	}
+	runs(t, "movement", "abort", m.ID, "--at", data, "--why", "a test")
+	runs(t, "worker", "--join", data, "--once")
+	if err := json.Unmarshal(runs(t, "movement", "status", m.ID, "--at", data, "--output", "json"), &m); err != nil || m.State != "aborted" {
+		t.Fatalf("%v, it is %s", err, m.State)
+	}
+	if after := storePrints(t, data); !maps.Equal(before, after) {
+		t.Errorf("before %v\nafter %v", before, after)
 	}
 }
