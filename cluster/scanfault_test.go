@@ -178,3 +178,33 @@ func TestPagesThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// Where places are those of a shard, no slice may meet two shards: its pages would
+// pass documents over.
+func TestSlicesMeetOneShardWherePlacesAreOfShards(t *testing.T) {
+	for _, tc := range []struct {
+		root        string
+		asked, want int
+	}{
+		{`{"distribution":"opensearch","number":"2.19.0"}`, 1, 3},
+		{`{"distribution":"opensearch","number":"2.19.0"}`, 4, 6},
+		{`{"distribution":"opensearch","number":"3.0.0"}`, 3, 3},
+		{`{"number":"8.15.0"}`, 2, 2},
+		{`{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}`, 1, 1},
+	} {
+		c := cluster.Via(tripper(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case strings.Contains(r.URL.Path, "_settings"):
+				return answer(r, 200, `{"a":{"settings":{"index.number_of_shards":"3"}}}`), nil
+			case r.Method == "POST":
+				return answer(r, 200, `{"pit_id":"p"}`), nil
+			}
+			return answer(r, 200, `{"version":`+tc.root+`}`), nil
+		}), "x")
+		scan, err := c.OpenScan(t.Context(), "a", cluster.ScanOptions{Slices: tc.asked})
+		must(t, err)
+		if scan.Slices() != tc.want {
+			t.Errorf("%s: %d slices, want %d", tc.root, scan.Slices(), tc.want)
+		}
+	}
+}
