@@ -10,6 +10,9 @@
 //	        Control.Serve     Serving          a data folder over HTTP, until told to stop
 //	        Control.ListIndices, CreateIndex, DeleteIndex, StatIndices
 //	                                           the indices of a store, wherever it is
+//	        Control.Migrate   Movement         plans a migration, and works for it to its end
+//	        Control.Work                       works for all movements of a place
+//	        Control.Movements, Movement, Tell  what a place records of movements; orders to one
 //	gateway ▶ Store                            the store that is served
 //
 // # Terms
@@ -17,6 +20,10 @@
 //   - selection: the indices of a snapshot that the patterns of a request name,
 //     ordered by the bytes of their names.
 //   - pattern: an index name in which * stands for any characters.
+//   - place: where the indices or the movements are that a verb is about: the URL of a
+//     cluster, or a data folder, in place or through the process that serves it.
+//   - side: the target of a movement, as its client and the coordination store that goes
+//     with it; see [side].
 //   - note: something that a pass met and its caller should tell people, but
 //     that is no document and no error; see [Watch].
 //
@@ -25,9 +32,10 @@
 //  1. What a request forbids is refused before the first document.
 //  2. Names in JSON are stable: they are added, never renamed. Sizes are bytes,
 //     times RFC 3339 in UTC, durations milliseconds.
-//  3. In the signatures of verbs nothing of the floors below appears but packages
-//     document and fault, so that a terminal needs no other import. [Store] speaks
-//     the vocabularies of package store.
+//  3. In the signatures of verbs nothing of the floors below appears but the words of
+//     packages document and fault, of movement (states, verbs, records) and of work (the
+//     policy of leases), so that a terminal needs no other import. [Store] speaks the
+//     vocabularies of package store.
 //  4. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //

@@ -13,7 +13,9 @@
 //   - held piece: a piece whose lease this process holds. Its context ends when the lease
 //     does, so nothing goes on that works with it.
 //   - keys: movements/ID is a movement; under movement/ID/ lie its pieces (phase/…, index/…,
-//     item/…), its ledger, and what lanes keep.
+//     item/…), its ledger, and what lanes keep, so that a list of movements meets none of
+//     it, and one prefix is removed when it ends. closing/ID is the piece by which one
+//     worker at a time does that: it cannot lie under what it removes.
 //
 // # Invariants
 //

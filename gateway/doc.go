@@ -24,7 +24,7 @@
 //     of them or for another format.
 //  4. A call holds no memory of another: buffers are reused, never shared.
 //
-// Absent on purpose: what requests mean (package store), names (package
-// catalog), TLS and authentication (they come with their issue), answers in CBOR
-// and SMILE (bodies in them are read), scroll, and ingest pipelines.
+// Absent on purpose: what requests mean (package store), their JSON as trees (package
+// query), names (package catalog), TLS and authentication, answers in CBOR and SMILE
+// (bodies in them are read), scripts, and ingest pipelines.
 package gateway

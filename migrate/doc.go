@@ -6,7 +6,7 @@
 //	                                               ▼
 //	                                            batches ─▶ cluster.Writer ─▶ target
 //	                                               │              │ answers, in any order
-//	piece/ID/item/… ◀── each heartbeat ── cursor ◀─┴── tracker ◀──┘
+//	movement/ID/item/… ◀── a heartbeat ── cursor ◀─┴── tracker ◀──┘
 //
 // # Terms
 //
@@ -14,7 +14,8 @@
 //   - index entry: the piece of one index: create it on the target, or find it there.
 //   - item: the piece of a range of positions of a shard; see package work.
 //   - failure: a document that the target refuses for good, listed with its cause.
-//   - phases: metadata, indices, items, documents, settle, verify, and at the end retire.
+//   - phases: indices (each made, or found), items (each shard is cut), documents, refresh,
+//     verify; then the ledger is settled. See [Phases].
 //
 // # Invariants
 //

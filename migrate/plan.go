@@ -35,7 +35,6 @@ type Index struct {
 
 // The phases, in their order.
 const (
-	phaseMetadata  = "metadata"
 	phaseIndices   = "indices"
 	phaseItems     = "items"
 	phaseDocuments = "documents"
