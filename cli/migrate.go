@@ -25,7 +25,10 @@ they are all there.
 --from is the repository, as "reshelve help repositories" tells. --to is the URL of
 an OpenSearch, an Elasticsearch or a "reshelve serve", or a data folder, which is
 made when it is not there and needs no server. The documents keep their ids, routing
-and versions. Killed at any time, the migration goes on where it was:
+and versions. Who we are to a cluster stands in the environment: RESHELVE_TARGET_USER and
+RESHELVE_TARGET_PASSWORD, RESHELVE_TARGET_API_KEY, or RESHELVE_TARGET_BEARER; and
+RESHELVE_TARGET_CA, RESHELVE_TARGET_CERT and RESHELVE_TARGET_KEY are files of certificates.
+Killed at any time, the migration goes on where it was:
 reshelve worker --join TARGET, from this machine or from others.`,
 		Example: `  reshelve migrate --from /backups/repository --to ./data
   reshelve migrate --from s3://backups/search --to http://127.0.0.1:9200 --index 'logs-*' --workers 4`,
@@ -98,7 +101,11 @@ func printMovement(w io.Writer, m *control.Movement) {
 	}
 	for _, phase := range m.Phases {
 		if !phase.Ended.IsZero() {
-			fmt.Fprintf(w, "%s: %s, %s\n", phase.Name, oneLine(phase.Outcome), spanText(phase.Ended.Sub(phase.Started)))
+			what := ""
+			if phase.Outcome != "" {
+				what = oneLine(phase.Outcome) + ", "
+			}
+			fmt.Fprintf(w, "%s: %s%s\n", phase.Key(), what, spanText(phase.Ended.Sub(phase.Started)))
 		}
 	}
 }

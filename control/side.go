@@ -23,7 +23,11 @@ type side struct {
 // the process that serves it. A folder that is not there is made.
 func (c *Control) side(ctx context.Context, at string, memory int64, logger *slog.Logger) (*side, error) {
 	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
-		client, err := cluster.New(at, nil)
+		options, err := access(at)
+		if err != nil {
+			return nil, err
+		}
+		client, err := cluster.Open(ctx, options)
 		if err != nil {
 			return nil, err
 		}

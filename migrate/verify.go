@@ -83,7 +83,7 @@ func (t *turn) makeChecks(ctx context.Context, run string) error {
 		if e.State != work.Done {
 			continue
 		}
-		c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: e.Index.Target}}
+		c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: e.Target}}
 		if err := t.Driver.Make(ctx, t.key("check", run, key), c); err != nil {
 			return err
 		}

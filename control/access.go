@@ -1,0 +1,34 @@
+package control
+
+import (
+	"os"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// access is how a cluster at a URL is reached: who we say we are, and whom we trust. It comes
+// from the environment, so that neither records nor lists of processes hold secrets:
+//
+//	RESHELVE_TARGET_USER, RESHELVE_TARGET_PASSWORD   basic authentication
+//	RESHELVE_TARGET_API_KEY                          an API key, as the cluster gave it out
+//	RESHELVE_TARGET_BEARER                           a bearer token
+//	RESHELVE_TARGET_CA                               a file of certificates that are trusted
+//	RESHELVE_TARGET_CERT, RESHELVE_TARGET_KEY        our own certificate
+//	RESHELVE_TARGET_INSECURE=true                    any certificate is taken
+func access(url string) (cluster.Options, error) {
+	env := func(name string) string { return os.Getenv("RESHELVE_TARGET_" + name) }
+	o := cluster.Options{
+		URL:         url,
+		Credentials: cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
+		TLS:         cluster.TLS{CA: env("CA"), Cert: env("CERT"), Key: env("KEY")},
+	}
+	switch insecure := env("INSECURE"); insecure {
+	case "":
+	case "true":
+		o.TLS.Insecure = true
+	default:
+		return o, fault.New(fault.Usage, "RESHELVE_TARGET_INSECURE is %q; it is true, or not set", insecure)
+	}
+	return o, nil
+}
