@@ -139,7 +139,7 @@ func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
 				rest--
 			}
 			_ = pause(ctx, round) // ctx does not end
-			err = s.dismantle(ctx, idx, removed)
+			err = s.guarded("removal", func() error { return s.dismantle(ctx, idx, removed) })
 		}
 	})
 }

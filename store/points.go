@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -189,7 +190,12 @@ func (s *Store) expire(ctx context.Context) {
 		case <-timer.C:
 		}
 		now := s.options.Clock()
-		if _, err := s.points.end(func(p *Point) bool { return now.After(p.expires) }); err != nil {
+		err := s.guarded("points in time", func() error {
+			_, err := s.points.end(func(p *Point) bool { return now.After(p.expires) })
+			return err
+		})
+		var bug *panicked
+		if err != nil && !errors.As(err, &bug) {
 			s.options.Logger.Warn("points in time were not closed", "error", err)
 		}
 	}

@@ -71,7 +71,12 @@ func (s *Store) refreshDirty(ctx context.Context) {
 	for {
 		due, next := s.refresher.take(time.Now())
 		for _, sh := range due {
-			if _, err := sh.Refresh(ctx); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && s.serves(sh) {
+			err := s.guarded("refresh", func() error {
+				_, err := sh.Refresh(ctx)
+				return err
+			})
+			var bug *panicked
+			if err != nil && ctx.Err() == nil && !errors.As(err, &bug) && !fault.Is(err, fault.Stale) && s.serves(sh) {
 				s.options.Logger.Warn("refresh failed, it is tried again", "index", sh.ID().Index, "shard", sh.ID().Number, "error", err)
 				s.refresher.mark(sh, time.Second)
 			}
@@ -114,13 +119,20 @@ func (s *Store) prune(ctx context.Context) {
 		timer.Reset(s.options.PruneEvery)
 		for _, idx := range s.view.Load().indices {
 			for _, sh := range idx.shards {
-				var full *shard.ReadOnly // which is told once, by the engine
-				if err := sh.Prune(ctx, s.options.Clock()); err != nil && ctx.Err() == nil && !fault.Is(err, fault.Stale) && !errors.As(err, &full) && s.serves(sh) {
-					s.options.Logger.Warn("pruning failed, it is tried again", "index", idx.record.Name, "shard", sh.ID().Number, "error", err)
-				}
+				s.pruneShard(ctx, idx, sh)
 			}
 		}
 	}
+}
+
+func (s *Store) pruneShard(ctx context.Context, idx *index, sh shard.Shard) {
+	err := s.guarded("prune", func() error { return sh.Prune(ctx, s.options.Clock()) })
+	var full *shard.ReadOnly // which is told once, by the engine
+	var bug *panicked
+	if err == nil || ctx.Err() != nil || fault.Is(err, fault.Stale) || errors.As(err, &full) || errors.As(err, &bug) || !s.serves(sh) {
+		return
+	}
+	s.options.Logger.Warn("pruning failed, it is tried again", "index", idx.record.Name, "shard", sh.ID().Number, "error", err)
 }
 
 // Refresh publishes to searches what has been written to the indices, and says how

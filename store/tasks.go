@@ -84,17 +84,24 @@ func (s *Store) Begin(action, description string, q ByQuery) *Task {
 	s.tasks.add(t)
 	s.running.Go(func() {
 		defer stop()
-		progress, err := s.Change(ctx, q, func(p Progress) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.progress = p
+		err := s.guarded(action, func() error {
+			progress, err := s.Change(ctx, q, t.reached)
+			t.reached(progress)
+			return err
 		})
 		t.mu.Lock()
-		t.progress, t.err, t.ended = progress, err, time.Now()
+		t.err, t.ended = err, time.Now()
 		t.mu.Unlock()
 		close(t.over)
 	})
 	return t
+}
+
+// reached tells how far the task has come.
+func (t *Task) reached(p Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress = p
 }
 
 func (r *tasks) add(t *Task) {

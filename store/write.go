@@ -238,6 +238,9 @@ func (b *bulk) operation(q *queue, it *item) (op shard.Op, send bool) {
 	it.stale = nil
 	w := it.write
 	op = shard.Op{Key: it.ref.Key, ID: it.ref.ID, Routing: it.routing, Source: w.Source, Condition: w.Condition, AutoID: it.autoID}
+	if it.autoID { // as the server: nothing is compared with a document that cannot be there
+		op.Condition.SeqNo, op.Condition.PrimaryTerm = document.Unset, document.Unset
+	}
 	switch w.Operation {
 	case document.Create:
 		op.MustCreate = true
