@@ -64,7 +64,10 @@ func (c *call) plain(text []byte) error {
 func (c *call) send(status int) error {
 	kind := "application/json; charset=UTF-8"
 	if c.look.filter != nil {
-		c.spare = c.look.filter.append(c.spare[:0], c.out)
+		var err error
+		if c.spare, err = c.look.filter.append(c.spare[:0], c.out); err != nil {
+			return err // which is told whole
+		}
 		c.out, c.spare = c.spare, c.out
 	}
 	switch {

@@ -37,6 +37,22 @@ func TestManyPatternsStayFew(t *testing.T) {
 	}
 }
 
+// TestNothingPassesAFilterUnread: an answer that is nested deeper than the filter reads is
+// refused, and not told whole.
+func TestNothingPassesAFilterUnread(t *testing.T) {
+	const deep = 20_000
+	answer := []byte(`{"secret":1,"a":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + `}`)
+	for _, text := range []string{"b", "-secret", "a"} {
+		filter, err := newPathFilter([]string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := filter.append([]byte("before"), answer); err == nil || string(out) != "before" {
+			t.Errorf("filter_path=%s: %.60q, %v", text, out, err)
+		}
+	}
+}
+
 // TestManyProblemsAreToldOnce: what is wrong with every item of a large bulk is put
 // together in one go.
 func TestManyProblemsAreToldOnce(t *testing.T) {

@@ -55,30 +55,33 @@ func splitPath(path string) (names []string) {
 	return slices.CompactFunc(append(names, name.String()), func(a, b string) bool { return a == "**" && b == "**" })
 }
 
-// append appends what the filter leaves of a JSON value; what is no JSON stays.
-func (f *pathFilter) append(dst, value []byte) []byte {
+// append appends what the filter leaves of a JSON value. What cannot be read, because it is
+// nested too deep, is an error: nobody gets what they did not want.
+func (f *pathFilter) append(dst, value []byte) (_ []byte, err error) {
 	start := len(dst)
 	if f.includes != nil {
-		dst = filterWhole(dst, value, f.includes, false)
+		if dst, err = filterWhole(dst, value, f.includes, false); err != nil {
+			return dst[:start], err
+		}
 		value = append([]byte(nil), dst[start:]...)
 	}
 	if f.excludes != nil {
-		dst = filterWhole(dst[:start], value, f.excludes, true)
+		return filterWhole(dst[:start], value, f.excludes, true)
 	}
-	return dst
+	return dst, nil
 }
 
-func filterWhole(dst, value []byte, paths [][]string, exclude bool) []byte {
+func filterWhole(dst, value []byte, paths [][]string, exclude bool) ([]byte, error) {
 	start := len(dst)
 	w := pathWalk{dec: newDecoder(value), exclude: exclude}
 	dst, wrote, err := w.container(dst, paths)
 	if err != nil {
-		return append(dst[:start], value...)
+		return dst[:start], exception.New(exception.IllegalArgument, "filter_path cannot be applied to this answer: %v", err)
 	}
 	if !wrote {
-		return append(dst[:start], "{}"...)
+		return append(dst[:start], "{}"...), nil
 	}
-	return dst
+	return dst, nil
 }
 
 // newDecoder reads JSON that the store holds or the gateway wrote: as it is.

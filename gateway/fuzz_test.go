@@ -98,8 +98,8 @@ func FuzzForms(f *testing.F) {
 		if err != nil || len(splitList(paths)) == 0 {
 			return
 		}
-		if out := filter.append(nil, value); valid && !json.Valid(out) {
-			t.Errorf("%q of %q is %q", paths, value, out)
+		if out, err := filter.append(nil, value); valid && (err != nil || !json.Valid(out)) {
+			t.Errorf("%q of %q is %q, %v", paths, value, out, err)
 		}
 	})
 }

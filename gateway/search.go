@@ -307,10 +307,11 @@ func (c *call) count() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"min_score", "terminate_after"} {
-		if c.isSet(name) {
-			return notYet("[" + name + "]")
-		}
+	if c.isSet("min_score") {
+		return notYet("[min_score]")
+	}
+	if err := c.countsAll(); err != nil {
+		return err
 	}
 	where := control.Where{Routing: c.text("routing", "")}
 	if where.Expression, err = c.expression("index", searched); err != nil {
@@ -327,4 +328,17 @@ func (c *call) count() error {
 	c.out = strconv.AppendInt(append(c.out, `{"count":`...), total, 10)
 	c.out = append(c.appendSearched(append(c.out, ','), found), '}')
 	return c.send(http.StatusOK)
+}
+
+// countsAll refuses a number of documents after which counting ends; 0 is none.
+func (c *call) countsAll() error {
+	switch after, err := c.integer("terminate_after", 32, 0); {
+	case err != nil:
+		return err
+	case after < 0:
+		return exception.New(exception.IllegalArgument, "terminateAfter must be > 0")
+	case after > 0:
+		return notYet("[terminate_after]")
+	}
+	return nil
 }
