@@ -42,7 +42,8 @@
 //     translog.*, routing.*, …), what is logged, and limits of searches that are not
 //     here yet (max_*, query.*, analysis.*, similarity.*).
 //   - they are refused, because to keep them would be to promise what is not done: sort.*,
-//     data_path, search.default_pipeline, append_only.enabled, composite_index.
+//     data_path, search.default_pipeline, append_only.enabled, composite_index, and
+//     query.parse.allow_unmapped_fields when it is false.
 //
 // Of the cluster's settings action.auto_create_index and action.destructive_requires_name
 // do something; those about sharing work between servers are kept and shown.

@@ -178,12 +178,13 @@ var required = map[string]string{"index.codec.compression_level": "index.codec"}
 // unsupported are settings that the server knows and whose meaning would be lost
 // here, with the only value that is taken; "" takes none.
 var unsupported = map[string]string{
-	"index.sort.field":              "",
-	"index.sort.order":              "",
-	"index.sort.mode":               "",
-	"index.sort.missing":            "",
-	"index.data_path":               "",
-	"index.search.default_pipeline": "_none",
-	"index.append_only.enabled":     "false",
-	"index.composite_index":         "false",
+	"index.sort.field":                        "",
+	"index.sort.order":                        "",
+	"index.sort.mode":                         "",
+	"index.sort.missing":                      "",
+	"index.data_path":                         "",
+	"index.search.default_pipeline":           "_none",
+	"index.append_only.enabled":               "false",
+	"index.query.parse.allow_unmapped_fields": "true",
+	"index.composite_index":                   "false",
 }

@@ -85,6 +85,19 @@ func TestSpansAndSizes(t *testing.T) {
 	}
 }
 
+// What false asks for is not done: it is refused, and not stored for nothing.
+func TestUnmappedFieldsAreAlwaysAllowed(t *testing.T) {
+	for value, want := range map[string]string{"true": "", "no": "Failed to parse value [no]", "false": "is not supported by reshelve"} {
+		request, err := catalog.ParseRequest([]byte(`{"settings":{"query.parse.allow_unmapped_fields":"` + value + `"}}`))
+		if err == nil {
+			_, err = catalog.New().Compose("i", request)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
 func TestSettingsAreRenderedNestedAndFlat(t *testing.T) {
 	settings := map[string]string{
 		"index.a.b": "1", "index.a.c": `["x","y"]`, "index.merge.policy": "tiered", "index.merge.policy.floor_segment": "2mb", "index.t": `say "hi"`,
