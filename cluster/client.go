@@ -82,14 +82,11 @@ func open(o Options) (*Client, error) {
 // path, which asks once and fails at once: for verbs that a person waits for.
 // Transport is how it is reached; nil: the house's own.
 func New(base string, transport http.RoundTripper) (*Client, error) {
-	o := Options{URL: base, Transport: transport, Patience: -1}
-	if transport == nil {
-		return open(o)
-	}
-	if _, err := o.address(); err != nil {
+	u := Options{URL: base}
+	if _, err := u.address(); err != nil {
 		return nil, err
 	}
-	return open(o)
+	return open(Options{URL: base, Transport: transport, Patience: -1})
 }
 
 // Via makes a client of the store that transport leads to whatever the address:

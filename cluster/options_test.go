@@ -162,3 +162,19 @@ func TestWhoAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Credentials do not travel to where an answer points.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	requests := 0
+	c, err := cluster.New("http://u:s3cret@store", tripper(func(r *http.Request) (*http.Response, error) {
+		requests++
+		a := answer(r, 302, "")
+		a.Header.Set("Location", "http://u:s3cret@elsewhere/x?token=s3cret")
+		return a, nil
+	}))
+	must(t, err)
+	_, err = c.Do(t.Context(), "GET", []string{"a"}, nil, nil)
+	if requests != 1 || !fault.Is(err, fault.Refused) || !strings.HasSuffix(err.Error(), "it points to http://elsewhere/x") {
+		t.Errorf("%d requests: %v", requests, err)
+	}
+}
