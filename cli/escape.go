@@ -7,6 +7,8 @@ const hexDigits = "0123456789abcdef"
 // appendJSON appends text as a JSON string with its quotes. Only what JSON
 // demands is escaped. Bytes that are not UTF-8, which a JSON string cannot hold,
 // become U+FFFD one by one; exact tells that there were none.
+// These are not the escapes of package token, which are the server's (capitals, \b and \f,
+// pairs for what lies beyond the basic plane): a source keeps the characters that it has.
 func appendJSON(dst, text []byte) (out []byte, exact bool) {
 	dst = append(dst, '"')
 	exact = true

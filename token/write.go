@@ -18,7 +18,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 			continue
 		}
 		if b < utf8.RuneSelf {
-			dst = appendEscaped(append(dst, text[from:i]...), b)
+			dst = AppendEscape(append(dst, text[from:i]...), b)
 			i++
 			from = i
 			continue
@@ -30,7 +30,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 			from = i + size
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
-			dst = appendUnit(appendUnit(append(dst, text[from:i]...), uint16(high)), uint16(low))
+			dst = AppendUnit(AppendUnit(append(dst, text[from:i]...), uint16(high)), uint16(low))
 			from = i + size
 		}
 		i += size
@@ -38,7 +38,9 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[from:]...), '"')
 }
 
-func appendEscaped(dst []byte, b byte) []byte {
+// AppendEscape appends the escape of a character of ASCII that does not stand for itself in
+// a JSON string: a control character, a quotation mark or a backslash.
+func AppendEscape(dst []byte, b byte) []byte {
 	switch b {
 	case '"', '\\':
 		return append(dst, '\\', b)
@@ -53,11 +55,11 @@ func appendEscaped(dst []byte, b byte) []byte {
 	case '\f':
 		return append(dst, '\\', 'f')
 	}
-	return appendUnit(dst, uint16(b))
+	return AppendUnit(dst, uint16(b))
 }
 
-// appendUnit appends the escape of a UTF-16 code unit.
-func appendUnit(dst []byte, unit uint16) []byte {
+// AppendUnit appends the escape of a UTF-16 code unit, in capitals as the server has them.
+func AppendUnit(dst []byte, unit uint16) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(dst, '\\', 'u', digits[unit>>12], digits[unit>>8&15], digits[unit>>4&15], digits[unit&15])
 }

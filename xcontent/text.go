@@ -3,10 +3,11 @@ package xcontent
 import (
 	"encoding/base64"
 	"errors"
+	"unicode/utf16"
 	"unicode/utf8"
-)
 
-const hexDigits = "0123456789ABCDEF"
+	"github.com/reshelve/reshelve/token"
+)
 
 // verbatim marks the bytes that stand for themselves in a JSON string: ASCII but
 // for control characters, quotation mark and backslash.
@@ -50,7 +51,7 @@ func appendString(dst, s []byte, most int) ([]byte, error) {
 			continue
 		}
 		if c < utf8.RuneSelf {
-			dst = appendEscape(append(dst, s[done:i]...), c)
+			dst = token.AppendEscape(append(dst, s[done:i]...), c)
 			i++
 			done = i
 			if len(dst) > most {
@@ -63,12 +64,11 @@ func appendString(dst, s []byte, most int) ([]byte, error) {
 			if r, size = surrogate(s[i:]), 3; r < 0 {
 				return dst, errNotUTF8
 			}
-			dst = appendUnit(append(dst, s[done:i]...), r)
+			dst = token.AppendUnit(append(dst, s[done:i]...), uint16(r))
 			done = i + size
 		} else if r > 0xffff {
-			dst = append(dst, s[done:i]...)
-			dst = appendUnit(dst, 0xd800+(r-0x10000)>>10)
-			dst = appendUnit(dst, 0xdc00+(r-0x10000)&0x3ff)
+			high, low := utf16.EncodeRune(r)
+			dst = token.AppendUnit(token.AppendUnit(append(dst, s[done:i]...), uint16(high)), uint16(low))
 			done = i + size
 		}
 		i += size
@@ -83,29 +83,6 @@ func surrogate(s []byte) rune {
 		return -1
 	}
 	return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f)
-}
-
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\t':
-		return append(dst, '\\', 't')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\r':
-		return append(dst, '\\', 'r')
-	}
-	return appendUnit(dst, rune(c))
-}
-
-// appendUnit appends the \uXXXX escape of a UTF-16 code unit.
-func appendUnit(dst []byte, unit rune) []byte {
-	return append(dst, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
 }
 
 // appendBase64 appends b as Jackson's default variant does: standard alphabet,
