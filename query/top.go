@@ -52,16 +52,3 @@ func (p *parser) only(name string) (q search.Query, err error) {
 		}
 	}
 }
-
-// ReadQuery reads one query: the object that "query" is, or the filter of an alias.
-func ReadQuery(body []byte) (q search.Query, err error) {
-	p := newParser(body)
-	err = p.root(func() error {
-		if p.kind != token.Object {
-			return p.fail("Expected [START_OBJECT] but found [%s]", p.kind)
-		}
-		q, err = p.query()
-		return err
-	})
-	return q, err
-}
