@@ -15,12 +15,13 @@ type Plan struct {
 	Indices      []Index     `json:"indices"`
 	Policy       work.Policy `json:"policy"`
 	// IntoExisting lets documents be written into indices of the target that hold some.
-	IntoExisting  bool  `json:"intoExisting,omitempty"`
-	NoVersions    bool  `json:"noVersions,omitempty"`
-	AllowPartial  bool  `json:"allowPartial,omitempty"`
-	AllowFailures int64 `json:"allowFailures,omitempty"` // documents that may fail
-	ItemBytes     int64 `json:"itemBytes"`               // about, of sources as stored, in one item
-	Digits        int   `json:"digits"`                  // of the buckets of items
+	IntoExisting  bool     `json:"intoExisting,omitempty"`
+	NoVersions    bool     `json:"noVersions,omitempty"`
+	AllowPartial  bool     `json:"allowPartial,omitempty"`
+	AllowFailures int64    `json:"allowFailures,omitempty"` // documents that may fail
+	ItemBytes     int64    `json:"itemBytes"`               // about, of sources as stored, in one item
+	Metadata      Metadata `json:"metadata"`
+	Digits        int      `json:"digits"` // of the buckets of items
 }
 
 // Index is one index of the plan.

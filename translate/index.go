@@ -1,65 +1,220 @@
 package translate
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/fault"
 )
 
-// private are settings that a server writes for itself and never takes.
-var private = []string{"index.uuid", "index.creation_date", "index.provided_name", "index.version.", "index.resize.", "index.routing.allocation.initial_recovery.",
-	"index.shrink.", "index.history.", "index.replication.type", "index.remote_store.", "index.verified_before_close", "index.blocks.", "index.frozen", "index.store.snapshot."}
+// Index is the requests that make an index on the target: one, or one for each mapping type
+// where types are split. It is fault.Refused when the target takes no metadata of ours, or
+// when there are several types and no choice; and fault.Corrupt when i is no metadata.
+func (r Route) Index(i Index) ([]Body, error) {
+	created, _ := CreatedBy(i.Settings)
+	t, err := r.start(created)
+	if err != nil {
+		return nil, fault.At(err, i.Name)
+	}
+	mappings, err := t.mappings(i)
+	if err != nil {
+		return nil, fault.At(err, i.Name)
+	}
+	shared := t.changes
+	bodies := make([]Body, 0, len(mappings))
+	for _, m := range mappings {
+		one, _ := r.start(created)
+		one.changes = slices.Clone(shared)
+		body, err := one.index(i, m, len(mappings) > 1, r.Shards)
+		if err != nil {
+			return nil, fault.At(err, i.Name)
+		}
+		bodies = append(bodies, body)
+	}
+	return bodies, nil
+}
 
-// kept are the settings that the first version of the lane passes on.
-var kept = []string{"index.number_of_shards", "index.number_of_replicas", "index.refresh_interval", "index.analysis.", "index.mapping.", "index.max_result_window", "index.sort.", "index.similarity.", "index.codec", "index.routing_partition_size", "index.number_of_routing_shards", "index.max_ngram_diff", "index.max_shingle_diff"}
-
-// Index is the request that makes the index on the target.
-func (r Route) Index(i Index) (Body, error) {
-	b := Body{Name: i.Name}
-	settings := map[string]string{}
+// index is the request for one mapping.
+func (t *translation) index(i Index, m typed, split bool, shards int) (Body, error) {
+	body := Body{Name: m.index}
+	members := []member{}
+	if m.mapping != nil {
+		t.mapping(m.mapping, "mappings")
+	}
+	all := map[string]setting{}
 	for name, value := range i.Settings {
-		switch {
-		case startsWith(name, private):
-		case startsWith(name, kept):
-			settings[name] = value
-		default:
-			b.Changes = append(b.Changes, Change{Rule: "setting-left-out", Where: "settings." + name, What: "the target decides: " + value})
+		all[name] = asSetting(value)
+	}
+	all = t.settings(all)
+	if shards > 0 && all["index.number_of_shards"].text != strconv.Itoa(shards) {
+		all["index.number_of_shards"] = setting{text: strconv.Itoa(shards)}
+		delete(all, "index.number_of_routing_shards")
+		t.tell("shards", "settings.index.number_of_shards", "becomes "+strconv.Itoa(shards))
+	}
+	members = append(members, member{"settings", t.settingsNode(all)})
+	if m.mapping != nil {
+		members = append(members, member{"mappings", m.mapping})
+	}
+	if len(i.Aliases) > 0 {
+		aliases, err := parse(i.Aliases)
+		if err != nil {
+			return body, err
+		}
+		t.aliases(aliases, "aliases", split)
+		members = append(members, member{"aliases", aliases})
+	}
+	body.JSON = newObject(members...).json()
+	body.Changes = t.told()
+	return body, nil
+}
+
+// settingsNode writes settings, with those that the mapping asks for.
+func (t *translation) settingsNode(all map[string]setting) *node {
+	if t.knn {
+		all["index.knn"] = setting{text: "true"}
+	}
+	if t.stripped && all["index.analysis.analyzer."+stripAnalyzer+".type"].text == "" {
+		t.strip(all, "index.analysis.analyzer."+stripAnalyzer+".")
+		t.tell("standard-html-strip", "settings.index.analysis.analyzer."+stripAnalyzer, "is defined, for fields use it")
+	}
+	n := newObject()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		n.members = append(n.members, member{name, all[name].node()})
+	}
+	return n
+}
+
+// typed is the mapping of one index of the target.
+type typed struct {
+	index   string
+	mapping *node // nil: none
+}
+
+// mappings are the mappings without types.
+func (t *translation) mappings(i Index) ([]typed, error) {
+	if len(i.Mappings) == 0 {
+		return []typed{{i.Name, nil}}, nil
+	}
+	root, err := parse(i.Mappings)
+	if err != nil {
+		return nil, err
+	}
+	if !root.isObject() {
+		return nil, fault.New(fault.Corrupt, "the mappings are no object")
+	}
+	if i.Types == nil {
+		return []typed{{i.Name, root}}, nil
+	}
+	if root.take("_default_") != nil {
+		t.tell("default-mapping", "mappings._default_", "left out")
+	}
+	slices.SortFunc(root.members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	for _, m := range root.members {
+		if !m.value.isObject() {
+			return nil, fault.New(fault.Corrupt, "the mapping of the type %s is no object", m.key)
 		}
 	}
-	mappings, err := r.mappings(i)
+	switch {
+	case len(root.members) == 0:
+		return []typed{{i.Name, nil}}, nil
+	case len(root.members) == 1:
+		if name := root.members[0].key; name != "_doc" {
+			t.tell("type-name", "mappings."+name, "is the mapping of the index")
+		}
+		return []typed{{i.Name, root.members[0].value}}, nil
+	case t.types == MergeTypes:
+		return []typed{{i.Name, t.merge(root)}}, nil
+	case t.types == SplitTypes:
+		return t.split(i.Name, root), nil
+	}
+	names := []string{}
+	for _, m := range root.members {
+		names = append(names, m.key)
+	}
+	err = fault.New(fault.Refused, "there are %d mapping types: %s", len(names), strings.Join(names, ", "))
+	return nil, fault.WithNext(err, "choose: one index for each type (split), or one with the fields of all (merge)")
+}
+
+// split makes an index of each type.
+func (t *translation) split(name string, root *node) []typed {
+	var all []typed
+	names := placesOf(name, root)
+	for _, m := range root.members {
+		all = append(all, typed{names[m.key], m.value})
+		t.tell("types-split", "mappings."+m.key, "is the index "+names[m.key])
+	}
+	return all
+}
+
+// placesOf are the indices of split types; the names of types may be no names of indices.
+func placesOf(name string, root *node) map[string]string {
+	names, taken := map[string]string{}, map[string]bool{name: true}
+	for _, m := range root.members {
+		clean := strings.Map(func(c rune) rune {
+			if c < ' ' || strings.ContainsRune(` "*\<|,>/?#:`, c) {
+				return '-'
+			}
+			return c
+		}, strings.ToLower(m.key))
+		place := name + "-" + clean
+		for n := 2; taken[place]; n++ {
+			place = name + "-" + clean + "-" + strconv.Itoa(n)
+		}
+		taken[place], names[m.key] = true, place
+	}
+	return names
+}
+
+// Places tells the index of the target for the documents of each mapping type. A document
+// of a type that is not there, or of no type, belongs to the index under "".
+func (r Route) Places(i Index) (map[string]string, error) {
+	places := map[string]string{"": i.Name}
+	if i.Types == nil || r.Types != SplitTypes || len(i.Mappings) == 0 {
+		return places, nil
+	}
+	root, err := parse(i.Mappings)
 	if err != nil {
-		return b, err
+		return nil, fault.At(err, i.Name)
 	}
-	slices.SortFunc(b.Changes, func(x, y Change) int { return strings.Compare(x.Where, y.Where) })
-	b.JSON, err = json.Marshal(struct {
-		Settings map[string]string `json:"settings"`
-		Mappings json.RawMessage   `json:"mappings,omitempty"`
-		Aliases  json.RawMessage   `json:"aliases,omitempty"`
-	}{settings, mappings, i.Aliases})
-	return b, err
+	root.take("_default_")
+	slices.SortFunc(root.members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	if len(root.members) > 1 {
+		for typ, place := range placesOf(i.Name, root) {
+			places[typ] = place
+		}
+	}
+	return places, nil
 }
 
-func startsWith(name string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return name == p || strings.HasSuffix(p, ".") && strings.HasPrefix(name, p) })
+// merge makes one mapping of those of all types.
+func (t *translation) merge(root *node) *node {
+	first := root.members[0]
+	names := []string{first.key}
+	for _, m := range root.members[1:] {
+		names = append(names, m.key)
+		t.mergeObject(first.value, m.value, "mappings", 0)
+	}
+	t.tell("types-merged", "mappings", strings.Join(names, ", "))
+	return first.value
 }
 
-// mappings is the mapping without types.
-func (r Route) mappings(i Index) (json.RawMessage, error) {
-	if i.Types == nil || len(i.Mappings) == 0 {
-		return i.Mappings, nil
+// mergeObject adds to an object what another has.
+func (t *translation) mergeObject(to, from *node, where string, depth int) {
+	for _, m := range from.members {
+		have := to.at(m.key)
+		below := join(where, m.key)
+		switch {
+		case have == nil:
+			to.set(m.key, m.value)
+		case m.key == "dynamic_templates" && have.isList() && m.value.isList():
+			have.items = append(have.items, m.value.items...)
+			have.changed = true
+		case have.isObject() && m.value.isObject() && depth < deepest && (have.at("type") == nil || have.at("type").text() == m.value.at("type").text()):
+			t.mergeObject(have, m.value, below, depth+1)
+		case string(have.json()) != string(m.value.json()):
+			t.tell("types-conflict", below, brief(have)+" is kept, "+brief(m.value)+" is left out")
+		}
 	}
-	var types map[string]json.RawMessage
-	if err := json.Unmarshal(i.Mappings, &types); err != nil {
-		return nil, fault.New(fault.Corrupt, "the mappings of %s are not understood: %w", i.Name, err)
-	}
-	delete(types, "_default_")
-	if len(types) > 1 {
-		return nil, fault.New(fault.Refused, "the index %s has %d mapping types", i.Name, len(types))
-	}
-	for _, mapping := range types {
-		return mapping, nil
-	}
-	return nil, nil
 }

@@ -29,8 +29,8 @@ const (
 
 // Index is the metadata of an index, as package snapshot gives it.
 type Index struct {
-	Name     string
-	Settings map[string]string // flat, with the prefix "index."
+	Name     string            // on the target
+	Settings map[string]string // flat, with the prefix "index."; lists are JSON
 	Mappings json.RawMessage   // {"TYPE": {…}} up to 6.x, later the mapping itself
 	Types    []string          // mapping types; nil where the version has none
 	Aliases  json.RawMessage   // name → filter and routing
@@ -44,9 +44,9 @@ type Change struct {
 	Loses bool   `json:"loses,omitempty"` // meaning is lost: it needs consent
 }
 
-// Body is the body of a request that creates an index.
+// Body is the body of a request that creates an index, a template or aliases.
 type Body struct {
-	Name    string // of the index: another one where types are split
+	Name    string // of the index: another one where types are split; of the template
 	JSON    json.RawMessage
-	Changes []Change
+	Changes []Change // in the order of their places
 }
