@@ -25,7 +25,7 @@ func (p *program) movement() *cobra.Command {
 	}
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the place that records them: `URL|DIR`")
-	group.AddCommand(p.movementLs(&at), p.movementStatus(&at))
+	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementFailures(&at))
 	for _, v := range []struct {
 		verb  movement.Verb
 		short string
@@ -84,6 +84,29 @@ func (p *program) movementStatus(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(m, func(w io.Writer) { printMovement(w, m) })
+	})
+	return cmd
+}
+
+func (p *program) movementFailures(at *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "failures ID",
+		Short:   "List the documents that a movement could not bring, and why",
+		Example: "  reshelve movement failures 20261121-221500-abcdef --at ./data",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		all, err := p.control.Failures(ctx, *at, args[0])
+		if err != nil {
+			return err
+		}
+		return p.answer(all, func(w io.Writer) {
+			t := newTable("ITEM", ">POSITION", "ID", "CAUSE", "REASON")
+			for _, f := range all {
+				t.row(f.Item, fmt.Sprint(f.Position), f.ID, f.Type, f.Reason)
+			}
+			t.print(w)
+		})
 	})
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 type Piece[T any] interface {
 	*T
 	Base() *work.Lease
+	Unfinished() error // of what is not done and has no successor
 }
 
 // Held is a piece whose lease this process holds. Safe for concurrent use.
@@ -179,9 +180,13 @@ func (h *Held[T, P]) Beat() error {
 	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Beat(h.worker, now, false) })
 }
 
-// Complete says that the piece is done.
+// Complete says that the piece is done; fault.Bug when it is not.
 func (h *Held[T, P]) Complete() error {
 	defer h.end(context.Canceled)
+	piece := h.Piece()
+	if err := P(&piece).Unfinished(); err != nil {
+		return fault.At(err, h.key)
+	}
 	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Complete(h.worker, now) })
 }
 

@@ -114,6 +114,10 @@ func TestOneHolder(t *testing.T) {
 	if err := advance(first, "first", 60); err == nil {
 		t.Error("the first still stores how far it is")
 	}
+	if err := errors.Join(advance(second, "second", 70), second.Complete()); !fault.Is(err, fault.Bug) {
+		t.Errorf("a piece is complete before its end: %v", err)
+	}
+	second = b.claim("second")
 	if err := errors.Join(advance(second, "second", 100), second.Complete()); err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +136,14 @@ func TestLostAnswers(t *testing.T) {
 		b := newBench(t)
 		h := b.claim("worker")
 		b.lose, b.made = 2, made
-		if err := advance(h, "worker", 40); err != nil {
+		if err := advance(h, "worker", 100); err != nil {
 			t.Fatal(err)
 		}
 		b.lose = 1
 		if err := h.Complete(); err != nil {
 			t.Fatalf("made %t: %v", made, err)
 		}
-		if i := b.stored(); i.State != work.Done || i.Cursor != 40 {
+		if i := b.stored(); i.State != work.Done || i.Cursor != 100 {
 			t.Errorf("made %t: %+v", made, i)
 		}
 	}

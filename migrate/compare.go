@@ -22,8 +22,9 @@ const (
 )
 
 // compare reads both sides of an index: first into tables of hash buckets, then, of buckets
-// that are unequal, document by document.
-func (t *turn) compare(ctx context.Context, v Verified) (*Verified, error) {
+// that are unequal, document by document. Each, when it is not nil, is told of every
+// document that differs, of which the result names only some.
+func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Example) error) (*Verified, error) {
 	idx, err := t.snapshot.Index(ctx, v.Index)
 	if err != nil {
 		return nil, err
@@ -50,9 +51,15 @@ func (t *turn) compare(ctx context.Context, v Verified) (*Verified, error) {
 			break
 		}
 		var r reconcile.Report
-		if r, err = both.look(ctx, g); err == nil {
-			run.Looked(g, r)
+		if r, err = both.look(ctx, g, each != nil); err != nil {
+			break
 		}
+		for i := range r.Examples {
+			if each != nil && err == nil {
+				err = each(r.Examples[i])
+			}
+		}
+		run.Looked(g, r)
 	}
 	v.Result = run.Report
 	if t.existed(ctx, v.Index) {
@@ -116,8 +123,12 @@ func (s compared) sum(ctx context.Context, side reconcile.Side, documents int64)
 }
 
 // look is the second pass: over both sides, for one group of buckets.
-func (s compared) look(ctx context.Context, g reconcile.Group) (reconcile.Report, error) {
+func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconcile.Report, error) {
 	var mu sync.Mutex
+	limit := examples
+	if all {
+		limit = 2*secondPass + int(g.Documents)
+	}
 	c := reconcile.NewCollector(g, 2*secondPass+int(g.Documents))
 	for _, side := range []reconcile.Side{reconcile.Expected, reconcile.Found} {
 		err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
@@ -134,7 +145,7 @@ func (s compared) look(ctx context.Context, g reconcile.Group) (reconcile.Report
 			return reconcile.Report{}, err
 		}
 	}
-	return c.Compare(examples), nil
+	return c.Compare(limit), nil
 }
 
 // each reads all documents of a side, in parts that are read at the same time: begin gives

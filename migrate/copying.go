@@ -2,12 +2,10 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 )
@@ -81,13 +79,7 @@ func (s *sending) send(b *batch, end int64) error {
 // answered counts a batch of which each document has its answer for good, and lists those
 // that failed before anything says that the batch is done.
 func (s *sending) answered(b *batch, r cluster.Result) error {
-	b.counts.Acknowledged = int64(r.Acknowledged)
-	b.counts.Conflicts = int64(len(r.Conflicts))
-	b.counts.Retries = int64(r.Repeated)
-	for _, f := range r.Failed {
-		b.bad = append(b.bad, Failure{Position: b.positions[f.Item], ID: f.ID, Type: f.Type, Reason: f.Reason, Status: f.Status})
-	}
-	b.counts.Failed = int64(len(b.bad))
+	b.take(r)
 	if err := s.keepFailures(s.ctx, b); err != nil {
 		return err
 	}
@@ -128,7 +120,7 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 		if c.setup == 0 {
 			c.setup = time.Since(c.began)
 		}
-		op := c.op(docs.Document())
+		op := c.op(docs.Document(), c.target)
 		if !c.writer.Room(&b.Batch, &op) {
 			at := docs.Document().Position.Number
 			if err := to.send(b, at); err != nil {
@@ -136,7 +128,7 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 			}
 			b = &batch{from: at}
 		}
-		c.add(b, docs.Document(), op)
+		b.add(docs.Document(), op)
 		if to.ctx.Err() != nil {
 			return context.Cause(to.ctx)
 		}
@@ -149,33 +141,6 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 		end = docs.Position()
 	}
 	return to.send(b, end)
-}
-
-// op is how a document is written.
-func (c *copying) op(doc *document.Document) cluster.Op {
-	op := cluster.Op{Index: c.target, ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
-	if v := doc.Versions; v != nil {
-		op.Version = v.Version
-	}
-	return op
-}
-
-// add puts a document into the batch; one that cannot be written is a failure.
-func (c *copying) add(b *batch, doc *document.Document, op cluster.Op) {
-	b.counts.Read++
-	b.counts.Bytes += int64(len(doc.Source))
-	failure := Failure{Position: doc.Position.Number, ID: string(doc.ID)}
-	var refused *cluster.Failure
-	switch {
-	case doc.Source == nil:
-		failure.Type, failure.Reason = "no_source", "the snapshot holds no source of this document"
-	case errors.As(b.Add(op), &refused):
-		failure.Type, failure.Reason = refused.Type, refused.Reason
-	default:
-		b.positions = append(b.positions, doc.Position.Number)
-		return
-	}
-	b.bad = append(b.bad, failure)
 }
 
 // store stores how far everything is acknowledged.

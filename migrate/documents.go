@@ -62,7 +62,10 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 		}
 	}
 	if err != nil && handOver && held.Lost() == nil {
-		if at := held.Piece(); at.Cursor > at.Start {
+		switch at := held.Piece(); {
+		case at.Cursor == at.End:
+			return worker.Settle(ctx, held, nil)
+		case at.Cursor > at.Start:
 			return worker.Outcome{Worked: true}, t.handOver(held, c.setup)
 		}
 		err = fault.New(fault.Transient, "the lease ended before anything was acknowledged")

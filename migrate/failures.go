@@ -16,6 +16,11 @@ type Failure struct {
 	Status   int    `json:"status,omitempty"` // of the target's answer; 0 when it was not asked
 }
 
+// failures is the record of those of one batch.
+type failures struct {
+	Documents []Failure `json:"documents"`
+}
+
 // keepFailures lists the documents of a batch that failed for good, before anything says that
 // the batch is done. A repeated batch writes the same record.
 func (c *copying) keepFailures(ctx context.Context, b *batch) error {
@@ -24,5 +29,5 @@ func (c *copying) keepFailures(ctx context.Context, b *batch) error {
 	}
 	item := c.held.Piece()
 	key := c.key("failure", work.Safe(item.Name()), strconv.FormatInt(b.from, 10))
-	return c.Driver.Put(ctx, key, b.bad)
+	return c.Driver.Put(ctx, key, failures{b.bad})
 }

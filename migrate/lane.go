@@ -52,10 +52,27 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 		return t.documents(ctx)
 	case phaseRefresh:
 		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.refresh)
+	case movement.RepairPhase:
+		return t.single(ctx, phase, t.repair)
+	case movement.RedrivePhase:
+		return t.single(ctx, phase, t.redrive)
 	case phaseVerify:
 		return t.verify(ctx, phase)
 	}
 	return worker.Outcome{}, fault.New(fault.Refused, "this version knows no phase %q of a migration", phase.Name)
+}
+
+// single lets one worker at a time do a phase; what do returns tells people what came of it.
+func (t *turn) single(ctx context.Context, phase *movement.Phase, do func(context.Context) (string, error)) (worker.Outcome, error) {
+	var text string
+	outcome, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, func(ctx context.Context) (err error) {
+		text, err = do(ctx)
+		return err
+	})
+	if outcome.Done {
+		outcome.Text = text
+	}
+	return outcome, err
 }
 
 // turn is one turn of one slot for one migration.

@@ -74,6 +74,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	for _, item := range items {
 		p.add(&item, at[item.Index])
 	}
+	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
+		return nil, err
+	}
 	if p.Verified, err = verifiedOf(ctx, d, m); err != nil {
 		return nil, err
 	}
@@ -101,6 +104,29 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record) (all [
 	}
 	slices.SortFunc(all, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
 	return all, nil
+}
+
+// countFailures counts what is still in the list: documents that were sent again, and taken,
+// are acknowledged.
+func (p *Progress) countFailures(ctx context.Context, d *drive.Driver, id string, at map[string]*IndexProgress) error {
+	if p.Failed == 0 {
+		return nil
+	}
+	lists, err := Failures(ctx, d, id)
+	if err != nil {
+		return err
+	}
+	left := map[string]int64{}
+	for item, list := range lists {
+		index, _, _ := shardOf(item)
+		left[index] += int64(len(list))
+	}
+	for name, of := range at {
+		again := of.Copied.Failed - left[name]
+		of.Copied.Failed, of.Copied.Acknowledged = left[name], of.Copied.Acknowledged+again
+		p.Failed, p.Acknowledged = p.Failed-again, p.Acknowledged+again
+	}
+	return nil
 }
 
 func (p *Progress) add(item *work.Item, of *IndexProgress) {

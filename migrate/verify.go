@@ -60,7 +60,7 @@ func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcom
 		return worker.Outcome{}, err
 	}
 	err = worker.Beating(t.Slot, t.movement, held, t.plan.Policy, held.Beat, func(ctx context.Context) error {
-		verified, err := t.compare(ctx, held.Piece().Verified)
+		verified, err := t.compare(ctx, held.Piece().Verified, nil)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outco
 		equal += c.Result.Equal
 		if n := c.differences(); n > 0 {
 			differ += n
-			wrong = append(wrong, c.Index+": "+c.Result.String())
+			wrong = append(wrong, c.Index+": "+strings.ReplaceAll(c.Result.String(), "\n", ", "))
 		}
 	}
 	for _, index := range p.Indices {

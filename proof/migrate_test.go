@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,4 +201,48 @@ func TestAnAbortedMigrationLeavesNothing(t *testing.T) {
 	if after := storePrints(t, data); !maps.Equal(before, after) {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
+}
+
+// TestWhatATargetRefusesIsListed: the migration holds, names each document, sends it again
+// when asked to, and ends when somebody accepts the list.
+func TestWhatATargetRefusesIsListed(t *testing.T) {
+	repository := filepath.Join("..", "testdata", "repositories", "elasticsearch-5.6.16-corners", "repo")
+	data := filepath.Join(dataFolder(t), "data")
+	p := start(t, "migrate", "-q", "--from", repository, "--to", data, "--index", "forms")
+	if code, err := p.Wait(t.Context()); err != nil || code != 9 {
+		t.Fatalf("it ends with %d, %v\n%s", code, err, p.Stderr())
+	}
+	status := func(want string) (id string) {
+		t.Helper()
+		var all []struct{ ID, State string }
+		if err := json.Unmarshal(runs(t, "movement", "ls", "--at", data, "--output", "json"), &all); err != nil || len(all) != 1 || all[0].State != want {
+			t.Fatalf("%v %v, want %s", all, err, want)
+		}
+		return all[0].ID
+	}
+	id := status("held")
+	refused := func() (ids []string) {
+		t.Helper()
+		var all []struct{ ID, Type, Reason string }
+		if err := json.Unmarshal(runs(t, "movement", "failures", id, "--at", data, "--output", "json"), &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			ids = append(ids, f.ID+" "+f.Type)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	want := []string{"deep mapper_parsing_exception", "twice-the-same-key mapper_parsing_exception"}
+	if got := refused(); !slices.Equal(got, want) {
+		t.Errorf("refused are %q", got)
+	}
+	runs(t, "movement", "redrive", id, "--at", data)
+	runs(t, "worker", "--join", data, "--once")
+	if got := refused(); status("held") != id || !slices.Equal(got, want) {
+		t.Errorf("after a redrive refused are %q", got)
+	}
+	runs(t, "movement", "finish", id, "--at", data, "--why", "they are known")
+	runs(t, "worker", "--join", data, "--once")
+	status("finished")
 }

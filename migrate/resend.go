@@ -1,0 +1,230 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
+)
+
+// resent is what became of documents that were sent again.
+type resent struct {
+	work.Counts
+	failed []Failure // for good
+}
+
+func (r *resent) add(b *batch) {
+	r.Add(b.counts)
+	r.failed = append(r.failed, b.bad...)
+}
+
+// String is for people. What the target has in a newer version, or has deleted since, is
+// left alone: a repeat never makes anything older.
+func (r *resent) String() string {
+	text := counted(int(r.Acknowledged), "documents") + " sent again"
+	if r.Conflicts > 0 {
+		text += fmt.Sprintf(", %d were changed or deleted on the target since, and are left so", r.Conflicts)
+	}
+	if len(r.failed) > 0 {
+		text += fmt.Sprintf(", %d failed again", len(r.failed))
+	}
+	return text
+}
+
+// resend sends documents of a shard again, by their positions.
+func (t *turn) resend(ctx context.Context, index string, n int, positions []int64) (r resent, err error) {
+	slices.Sort(positions)
+	shard, err := t.shard(ctx, index, n)
+	if err != nil || len(positions) == 0 {
+		return r, err
+	}
+	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: positions[0], To: positions[len(positions)-1] + 1, Versions: !t.plan.NoVersions})
+	if err != nil {
+		return r, err
+	}
+	defer docs.Close()
+	b, target := &batch{}, t.targetOf(index)
+	for docs.Next() {
+		doc := docs.Document()
+		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
+			continue
+		}
+		op := t.op(doc, target)
+		if !t.writer.Room(&b.Batch, &op) {
+			if err := t.sendNow(ctx, b); err != nil {
+				return r, err
+			}
+			r.add(b)
+			b = &batch{}
+		}
+		b.add(doc, op)
+	}
+	if err := docs.Err(); err != nil {
+		return r, err
+	}
+	err = t.sendNow(ctx, b)
+	r.add(b)
+	return r, err
+}
+
+// sendNow sends a batch and waits for its answer.
+func (t *turn) sendNow(ctx context.Context, b *batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	result, err := t.writer.Write(ctx, &b.Batch)
+	b.take(result)
+	return err
+}
+
+// redrive sends again what failed, and keeps of the list what fails again.
+func (t *turn) redrive(ctx context.Context) (string, error) {
+	var all resent
+	lists, err := drive.Pieces[failures](ctx, t.Driver, t.key("failure", ""))
+	if err != nil {
+		return "", err
+	}
+	for key, list := range lists {
+		name, _, _ := strings.Cut(key, "/")
+		item, err := work.Plain(name)
+		if err != nil {
+			return "", err
+		}
+		index, shard, err := shardOf(item)
+		if err != nil {
+			return "", err
+		}
+		var positions []int64
+		for _, f := range list.Documents {
+			positions = append(positions, f.Position)
+		}
+		again, err := t.resend(ctx, index, shard, positions)
+		all.Add(again.Counts)
+		all.failed = append(all.failed, again.failed...)
+		switch {
+		case err != nil:
+			return "", err
+		case len(again.failed) == 0:
+			err = t.Driver.Remove(ctx, t.key("failure", key))
+		default:
+			err = t.Driver.Put(ctx, t.key("failure", key), failures{again.failed})
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return all.String(), t.refresh(ctx)
+}
+
+// shardOf takes the index and the shard out of an item's name.
+func shardOf(item string) (index string, shard int, err error) {
+	parts := strings.Split(item, "__")
+	if len(parts) < 3 {
+		return "", 0, fmt.Errorf("%q is no item's name", item)
+	}
+	shard, err = strconv.Atoi(parts[len(parts)-2])
+	return strings.Join(parts[:len(parts)-2], "__"), shard, err
+}
+
+// repair compares both sides, and sends again what is missing, stale or different on the
+// target. What is there and should not be is left alone: the movement did not bring it.
+func (t *turn) repair(ctx context.Context) (string, error) {
+	var all resent
+	for _, index := range t.plan.Indices {
+		there, err := t.hasIndex(ctx, index.Target)
+		if err == nil && there {
+			err = t.repairIndex(ctx, index, &all)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return all.String(), t.refresh(ctx)
+}
+
+func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error {
+	wrong := map[int][]int64{} // by shard
+	_, err := t.compare(ctx, Verified{Index: index.Source, Target: index.Target}, func(e reconcile.Example) error {
+		at, err := document.ParsePosition(e.ExpectedAt)
+		if err == nil && (e.Class == reconcile.Missing || e.Class == reconcile.Stale || e.Class == reconcile.Different) {
+			wrong[at.Shard] = append(wrong[at.Shard], at.Number)
+		}
+		return nil // a difference that has no position in the snapshot is none that can be sent
+	})
+	for shard, positions := range wrong {
+		if err != nil {
+			break
+		}
+		var again resent
+		again, err = t.resend(ctx, index.Source, shard, positions)
+		all.Add(again.Counts)
+		all.failed = append(all.failed, again.failed...)
+	}
+	return err
+}
+
+// Failures are the documents of a migration that are not on the target because it, or the
+// snapshot, did not allow it; by item.
+func Failures(ctx context.Context, d *drive.Driver, id string) (map[string][]Failure, error) {
+	lists, err := drive.Pieces[failures](ctx, d, prefix(id)+"failure/")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]Failure{}
+	for key, list := range lists {
+		name, _, _ := strings.Cut(key, "/")
+		item, err := work.Plain(name)
+		if err != nil {
+			item = name
+		}
+		all[item] = append(all[item], list.Documents...)
+	}
+	return all, nil
+}
+
+// op is how a document is written.
+func (t *turn) op(doc *document.Document, target string) cluster.Op {
+	op := cluster.Op{Index: target, ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
+	if v := doc.Versions; v != nil {
+		op.Version = v.Version
+	}
+	return op
+}
+
+// add puts a document into the batch; one that cannot be written is a failure.
+func (b *batch) add(doc *document.Document, op cluster.Op) {
+	b.counts.Read++
+	b.counts.Bytes += int64(len(doc.Source))
+	failure := Failure{Position: doc.Position.Number, ID: string(doc.ID)}
+	var refused *cluster.Failure
+	switch {
+	case doc.Source == nil:
+		failure.Type, failure.Reason = "no_source", "the snapshot holds no source of this document"
+	case errors.As(b.Add(op), &refused):
+		failure.Type, failure.Reason = refused.Type, refused.Reason
+	default:
+		b.positions = append(b.positions, doc.Position.Number)
+		return
+	}
+	b.bad = append(b.bad, failure)
+}
+
+// take counts what became of a batch.
+func (b *batch) take(r cluster.Result) {
+	b.counts.Acknowledged = int64(r.Acknowledged)
+	b.counts.Conflicts = int64(len(r.Conflicts))
+	b.counts.Retries = int64(r.Repeated)
+	for _, f := range r.Failed {
+		b.bad = append(b.bad, Failure{Position: b.positions[f.Item], ID: f.ID, Type: f.Type, Reason: f.Reason, Status: f.Status})
+	}
+	b.counts.Failed = int64(len(b.bad))
+}
