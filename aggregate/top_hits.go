@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/reshelve/reshelve/exception"
@@ -26,13 +27,16 @@ func newTopHits(n *node, k *TopHits, scored *bool) worker {
 	return w
 }
 
-func (w *topHits) prepare([]search.Index) error {
-	switch size := w.of.From + w.of.Size; {
-	case size > maxHits:
-		return exception.New(exception.IllegalArgument, "Top hits result window is too large, the top hits aggregator [%s]'s from + size must be "+
-			"less than or equal to: [%d] but was [%d]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",
-			w.n.name, maxHits, size)
-	case size == 0:
+func (w *topHits) prepare(all []search.Index) error {
+	size := w.of.From + w.of.Size
+	for i := range all {
+		if most := cmp.Or(all[i].Limits.Inner, maxHits); size > most {
+			return exception.New(exception.IllegalArgument, "Top hits result window is too large, the top hits aggregator [%s]'s from + size must be "+
+				"less than or equal to: [%d] but was [%d]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",
+				w.n.name, most, size)
+		}
+	}
+	if size == 0 {
 		return exception.New(exception.IllegalArgument, "numHits must be > 0; please use TotalHitCountCollectorManager if you just need the total hit count")
 	}
 	return nil

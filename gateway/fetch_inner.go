@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 	"github.com/reshelve/reshelve/search"
 )
 
-// innerWindow is how far inner_hits reach (index.max_inner_result_window).
+// innerWindow is how far inner_hits reach: the server's default of
+// index.max_inner_result_window.
 const innerWindow = 100
 
 // inner is one inner_hits in one index.
@@ -64,7 +66,7 @@ func (t *telling) inner(c *call, h *search.Hit, index *search.Index, around stri
 	if in.fetch, _ = q.Inner.Request.(*query.Fetch); in.fetch == nil {
 		in.fetch = &query.Fetch{}
 	}
-	if err := in.check(index.Schema); err != nil {
+	if err := in.check(index); err != nil {
 		return nil, err
 	}
 	r := search.NewRequest()
@@ -84,16 +86,50 @@ func (t *telling) inner(c *call, h *search.Hit, index *search.Index, around stri
 	return in, err
 }
 
-func (in *inner) check(schema *fields.Schema) error {
+// refused is what an index refuses to tell of the hits of a search, whether it has any or
+// not.
+func (x *searching) refused(index *search.Index) error {
+	if err := refusedInners(index, x.Query, x.PostFilter); err != nil {
+		return err
+	}
+	return query.CheckColumns(index.Limits, &x.Fetch)
+}
+
+func refusedInners(index *search.Index, queries ...search.Query) error {
+	for _, q := range queries {
+		for _, nested := range search.Inners(q) {
+			if _, ok := index.Schema.Nested(nested.Path); !ok { // ignore_unmapped
+				continue
+			}
+			in := &inner{Inner: nested.Inner, query: nested, fetch: &query.Fetch{}}
+			if asked, ok := nested.Inner.Request.(*query.Fetch); ok {
+				in.fetch = asked
+			}
+			err := in.check(index)
+			if err == nil {
+				err = query.CheckColumns(index.Limits, in.fetch)
+			}
+			if err == nil {
+				err = refusedInners(index, nested.Query)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (in *inner) check(index *search.Index) error {
 	name := in.Name
 	if name == in.query.Path {
 		name = "null" // none was told
 	}
-	if in.From+in.Size > innerWindow {
+	if most := cmp.Or(index.Limits.Inner, innerWindow); in.From+in.Size > most {
 		return exception.New(exception.IllegalArgument, "Inner result window is too large, the inner hit definition's [%s]'s from + size must be less than or equal to: [%d] but was [%d]. "+
-			"This limit can be set by changing the [index.max_inner_result_window] index level setting.", name, innerWindow, in.From+in.Size)
+			"This limit can be set by changing the [index.max_inner_result_window] index level setting.", name, most, in.From+in.Size)
 	}
-	if err := allNested(schema, in.query.Path); err != nil {
+	if err := allNested(index.Schema, in.query.Path); err != nil {
 		return err
 	}
 	if in.fetch.SeqNoTerm {

@@ -83,7 +83,8 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 		err = t.withoutSource(t.found.Index(h))
 	}
 	if err == nil {
-		a.show, err = query.NewShow(t.found.Schema(h), t.fetch)
+		index := t.found.Searched(h)
+		a.show, err = query.NewShow(index.Schema, index.Limits, t.fetch)
 	}
 	if err == nil && t.fetch.Highlight != nil {
 		a.marks, err = t.markings(h, t.fetch.Highlight)

@@ -165,6 +165,7 @@ func (x *searching) request() (search.Request, error) {
 		r.Query = x.Query
 	}
 	r.PostFilter, r.MinScore, r.Sort, r.Size = x.PostFilter, x.MinScore, x.Sort, x.From+x.Size
+	r.Check = x.refused
 	r.TrackTotal, r.TrackScore, r.Slice, r.Timeout = x.TrackTotal, x.TrackScores, x.Slice, x.Timeout
 	for _, value := range x.After {
 		after, err := sortValue(value)

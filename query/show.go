@@ -1,12 +1,14 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/java"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/wildcard"
 )
@@ -33,15 +35,24 @@ type Row struct {
 	Around string // of a nested object, the path of its field; Source and Whole hold no other then
 }
 
-// maxColumns is how many docvalue_fields there may be (index.max_docvalue_fields_search).
+// maxColumns is how many docvalue_fields there may be: the server's default of
+// index.max_docvalue_fields_search.
 const maxColumns = 100
+
+// CheckColumns refuses more docvalue_fields than an index gives, with the server's words.
+func CheckColumns(limits search.Limits, f *Fetch) error {
+	if most := max(cmp.Or(limits.Columns, maxColumns), 0); len(f.DocvalueFields) > most {
+		return exception.New(exception.IllegalArgument, "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [%d] but was [%d]. "+
+			"This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.", most, len(f.DocvalueFields))
+	}
+	return nil
+}
 
 // NewShow works out what is asked for the fields of an index. Patterns mean the fields
 // that there are, names that there are not mean nothing. Errors are the server's.
-func NewShow(schema *fields.Schema, f *Fetch) (*Show, error) {
-	if len(f.DocvalueFields) > maxColumns {
-		return nil, exception.New(exception.IllegalArgument, "Trying to retrieve too many docvalue_fields. Must be less than or equal to: [%d] but was [%d]. "+
-			"This limit can be set by changing the [index.max_docvalue_fields_search] index level setting.", maxColumns, len(f.DocvalueFields))
+func NewShow(schema *fields.Schema, limits search.Limits, f *Fetch) (*Show, error) {
+	if err := CheckColumns(limits, f); err != nil {
+		return nil, err
 	}
 	s := &Show{}
 	if len(f.StoredFields) > 0 {

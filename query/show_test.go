@@ -12,6 +12,7 @@ import (
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -82,7 +83,7 @@ func TestShowAsTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if show, err := NewShow(schema, &s.Fetch); err != nil {
+		if show, err := NewShow(schema, search.Limits{}, &s.Fetch); err != nil {
 			got = tell(err)
 		} else if object, some := show.Append(nil, row); some {
 			got = string(object)

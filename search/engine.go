@@ -90,6 +90,14 @@ func (c *Context) search() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	for i := range c.indices {
+		if c.request.Check == nil {
+			break
+		}
+		if err := c.request.Check(&c.indices[i]); err != nil {
+			return Result{}, err
+		}
+	}
 	t := tally{limit: c.request.TrackTotal}
 	if err := c.visit(&t, rank); err != nil && !c.timedOut(err) {
 		return Result{}, err

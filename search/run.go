@@ -44,7 +44,10 @@ type Request struct {
 	Now        int64 // the time, in milliseconds
 	Collectors []Collector
 	Limits     Limits
-	Timeout    time.Duration // what is found until then is the answer; not above 0: no end
+	// Check is asked about each index before anything is looked for, when query, order and
+	// collectors are right: what else the index refuses. Nil: nothing.
+	Check   func(*Index) error
+	Timeout time.Duration // what is found until then is the answer; not above 0: no end
 }
 
 // Slice is a part of a scroll or a point in time.
@@ -58,11 +61,17 @@ type Limits struct {
 	Clauses int // of all bool queries, and terms of those that are expanded: 1024
 	Terms   int // of one terms query: 65536
 	Regexp  int // characters of one regular expression: 1000
+	Hits    int // told at a time: 10000
+	Inner   int // of inner_hits and top_hits: 100
+	Columns int // docvalue_fields: 100; below 0: none
 }
 
 // or takes other limits where these say nothing.
 func (l Limits) or(other Limits) Limits {
-	return Limits{cmp.Or(l.Clauses, other.Clauses), cmp.Or(l.Terms, other.Terms), cmp.Or(l.Regexp, other.Regexp)}
+	return Limits{
+		cmp.Or(l.Clauses, other.Clauses), cmp.Or(l.Terms, other.Terms), cmp.Or(l.Regexp, other.Regexp),
+		cmp.Or(l.Hits, other.Hits), cmp.Or(l.Inner, other.Inner), cmp.Or(l.Columns, other.Columns),
+	}
 }
 
 // Sort is one key of an order.

@@ -79,11 +79,21 @@ func (f *Found) failing(partial bool) error {
 // search runs a search in some parts.
 func (f *Found) search(ctx context.Context, parts [][]part, r search.Request) (search.Result, error) {
 	indices := make([]search.Index, len(parts))
+	asked, check := r.Size, r.Check
+	r.Check = func(index *search.Index) error {
+		if check != nil {
+			if err := check(index); err != nil {
+				return err
+			}
+		}
+		if window := index.Limits.Hits; asked > window {
+			return query.TooWide(window, asked, f.pinned != nil && f.pinned.scroll != nil)
+		}
+		return nil
+	}
 	for i, of := range parts {
 		indices[i] = searched(of)
-		if window := of[0].index.rules.window; r.Size > window {
-			return search.Result{}, query.TooWide(window, r.Size, f.pinned != nil && f.pinned.scroll != nil)
-		}
+		r.Size = min(r.Size, indices[i].Limits.Hits) // no room is made for what is refused
 	}
 	found, err := search.Run(ctx, indices, r)
 	if err == nil {

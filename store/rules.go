@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,9 +20,8 @@ type rules struct {
 	interval   time.Duration // of refreshes; negative: only when asked
 	tombstones time.Duration // how long deletes are remembered at least; 0: as the engine does
 	defaults   []string      // patterns of index.query.default_field; nil: all fields
-	window     int           // index.max_result_window
 	analyzed   int           // index.highlight.max_analyzed_offset
-	searches   search.Limits // index.max_terms_count, index.max_regex_length
+	searches   search.Limits // index.max_terms_count, index.max_regex_length and the like
 	lenient    bool          // index.query_string.lenient
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
@@ -52,9 +52,12 @@ func readRules(settings map[string]string) (rules, error) {
 		interval:   r.span("index.refresh_interval", time.Second),
 		tombstones: max(r.span("index.gc_deletes", 0), 0),
 		defaults:   list(settings["index.query.default_field"]),
-		window:     r.number("index.max_result_window", 10000),
 		analyzed:   r.number("index.highlight.max_analyzed_offset", 1_000_000),
-		searches:   search.Limits{Terms: r.number("index.max_terms_count", 0), Regexp: r.number("index.max_regex_length", 0)},
+		searches: search.Limits{
+			Terms: r.number("index.max_terms_count", 0), Regexp: r.number("index.max_regex_length", 0),
+			Hits: r.number("index.max_result_window", 10000), Inner: r.number("index.max_inner_result_window", 0),
+			Columns: cmp.Or(r.number("index.max_docvalue_fields_search", 100), -1),
+		},
 		lenient:    settings["index.query_string.lenient"] == "true",
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
