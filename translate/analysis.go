@@ -3,6 +3,7 @@ package translate
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -56,6 +57,41 @@ func (t *translation) analysis(all map[string]setting) {
 			}
 		}
 	}
+}
+
+// spans raises the limits on how far the lengths of n-grams and shingles may be apart.
+func (t *translation) spans(all map[string]setting) {
+	if !t.needs("ngram-span") {
+		return
+	}
+	for _, kind := range []struct {
+		typ, low, high, limit      string
+		lowest, highest, allowance int
+	}{
+		{"ngram", "min_gram", "max_gram", "index.max_ngram_diff", 1, 2, 1},
+		{"shingle", "min_shingle_size", "max_shingle_size", "index.max_shingle_diff", 2, 2, 3},
+	} {
+		most := kind.allowance
+		for name, value := range all {
+			group, part, option, ok := analysisName(name)
+			if !ok || option != "type" || value.text != kind.typ || group != "tokenizer" && group != "filter" {
+				continue
+			}
+			prefix := "index.analysis." + group + "." + part + "."
+			most = max(most, number(all[prefix+kind.high], kind.highest)-number(all[prefix+kind.low], kind.lowest))
+		}
+		if most > number(all[kind.limit], kind.allowance) {
+			all[kind.limit] = setting{text: strconv.Itoa(most)}
+			t.tell("ngram-span", "settings."+kind.limit, "becomes "+strconv.Itoa(most))
+		}
+	}
+}
+
+func number(s setting, fallback int) int {
+	if n, err := strconv.Atoi(s.text); err == nil {
+		return n
+	}
+	return fallback
 }
 
 // analysisName takes "index.analysis.GROUP.NAME.OPTION" apart.

@@ -18,7 +18,7 @@ func (r Route) Index(i Index) ([]Body, error) {
 	if err != nil {
 		return nil, fault.At(err, i.Name)
 	}
-	mappings, err := t.mappings(i)
+	mappings, err := t.mappings(i, r.typed(i))
 	if err != nil {
 		return nil, fault.At(err, i.Name)
 	}
@@ -92,8 +92,12 @@ type typed struct {
 	mapping *node // nil: none
 }
 
+// typed tells whether the mappings lie under the names of types: Elasticsearch 7 shows an
+// index that an older one made without them, though it has them still.
+func (r Route) typed(i Index) bool { return i.Types != nil && Servers("elasticsearch 1-6").Has(r.From) }
+
 // mappings are the mappings without types.
-func (t *translation) mappings(i Index) ([]typed, error) {
+func (t *translation) mappings(i Index, underTypes bool) ([]typed, error) {
 	if len(i.Mappings) == 0 {
 		return []typed{{i.Name, nil}}, nil
 	}
@@ -104,7 +108,7 @@ func (t *translation) mappings(i Index) ([]typed, error) {
 	if !root.isObject() {
 		return nil, fault.New(fault.Corrupt, "the mappings are no object")
 	}
-	if i.Types == nil {
+	if !underTypes {
 		return []typed{{i.Name, root}}, nil
 	}
 	if root.take("_default_") != nil {
@@ -171,7 +175,7 @@ func placesOf(name string, root *node) map[string]string {
 // of a type that is not there, or of no type, belongs to the index under "".
 func (r Route) Places(i Index) (map[string]string, error) {
 	places := map[string]string{"": i.Name}
-	if i.Types == nil || r.Types != SplitTypes || len(i.Mappings) == 0 {
+	if !r.typed(i) || r.Types != SplitTypes || len(i.Mappings) == 0 {
 		return places, nil
 	}
 	root, err := parse(i.Mappings)

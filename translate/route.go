@@ -31,8 +31,8 @@ const (
 type Index struct {
 	Name     string            // on the target
 	Settings map[string]string // flat, with the prefix "index."; lists are JSON
-	Mappings json.RawMessage   // {"TYPE": {…}} up to 6.x, later the mapping itself
-	Types    []string          // mapping types; nil where the version has none
+	Mappings json.RawMessage   // {"TYPE": {…}} as Elasticsearch up to 6 shows it, later the mapping itself
+	Types    []string          // mapping types; nil where the version that made the index has none
 	Aliases  json.RawMessage   // name → filter and routing
 }
 

@@ -80,9 +80,6 @@ func (t *translation) settings(all map[string]setting) map[string]setting {
 			delete(all, name)
 		}
 	}
-	if t.same {
-		return all
-	}
 	if t.needs("numbered-list") {
 		t.numbered(all)
 	}
@@ -91,8 +88,11 @@ func (t *translation) settings(all map[string]setting) map[string]setting {
 			t.setting(all, name)
 		}
 	}
-	t.similarities(all)
-	t.analysis(all)
+	if !t.same {
+		t.similarities(all)
+		t.analysis(all)
+		t.spans(all)
+	}
 	return all
 }
 
@@ -157,6 +157,9 @@ func (t *translation) setting(all map[string]setting, name string) {
 			drop(d.rule)
 			return
 		}
+	}
+	if t.same && name != "index.soft_deletes.enabled" {
+		return
 	}
 	switch name {
 	case "index.codec", "index.codec.compression_level":

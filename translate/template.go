@@ -119,7 +119,7 @@ func (t *translation) templateParts(n *node, where string) error {
 		t.aliases(aliases, join(where, "aliases"), false)
 	}
 	settings := n.at("settings")
-	if t.same || !settings.isObject() && !t.knn && !t.stripped {
+	if !settings.isObject() && !t.knn && !t.stripped {
 		return nil
 	}
 	all := map[string]setting{}

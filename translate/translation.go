@@ -41,7 +41,7 @@ func (r Route) start(created Server) (*translation, error) {
 // needs tells whether the route needs a rule.
 func (t *translation) needs(name string) bool {
 	rule := ruleOf[name]
-	return !t.same && rule.From.Has(t.from) && rule.To.Has(t.to)
+	return (rule.Always || !t.same) && rule.From.Has(t.from) && rule.To.Has(t.to)
 }
 
 // tell notes that a rule did something at a place.
