@@ -13,8 +13,8 @@ import (
 
 const (
 	sourceParams     = " _source _source_includes _source_excludes "
-	sourceReadParams = "routing preference realtime refresh version version_type" + sourceParams
-	readParams       = "stored_fields " + sourceReadParams
+	sourceReadParams = "routing preference realtime refresh" + sourceParams
+	readParams       = "stored_fields version version_type " + sourceReadParams
 )
 
 // sourceParams reads what the URL says of the source; set tells whether it says anything.

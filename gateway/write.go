@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/document"
@@ -22,14 +23,15 @@ func (c *call) addDocument() error { return c.put(document.Create) }
 func (c *call) createDocument() error { return c.put(document.Create) }
 
 func (c *call) put(operation document.Operation) error {
-	switch kind := c.text("op_type", ""); kind {
-	case "":
-	case "index":
-		operation = document.Index
-	case "create":
-		operation = document.Create
-	default:
-		return exception.New(exception.IllegalArgument, "opType must be 'create' or 'index', found: [%s]", kind)
+	if kind, set := c.has("op_type"); set {
+		switch strings.ToLower(kind) {
+		case "index":
+			operation = document.Index
+		case "create":
+			operation = document.Create
+		default:
+			return exception.New(exception.IllegalArgument, "opType must be 'create' or 'index', found: [%s]", kind)
+		}
 	}
 	source, err := c.required()
 	if err != nil {
@@ -65,7 +67,11 @@ func (c *call) write(w document.Write, g guard) error {
 		return err
 	}
 	var wrong problems
-	if wrong.validate(&w, g); len(wrong) > 0 {
+	wrong.validate(&w, g)
+	if name, set := c.has("pipeline"); set && name == "" && (w.Operation == document.Index || len(wrong) == 0) {
+		wrong.add("pipeline cannot be an empty string")
+	}
+	if len(wrong) > 0 {
 		return wrong.err()
 	}
 	if err := c.activeShards(w.Target); err != nil {
