@@ -205,7 +205,10 @@ func (w *addressRanges) collect(b batch) error {
 			if !w.in(ord, k) || j > 0 && at[j-1] == i && w.in(ords[j-1], k) {
 				continue // once a doc
 			}
-			bucket := inner(b.around[i], len(w.ranges), k)
+			bucket, err := w.n.inside(b.around[i], len(w.ranges), k)
+			if err != nil {
+				return err
+			}
 			w.count.add(bucket, 1)
 			if err := w.n.subs.add(&b, i, bucket); err != nil {
 				return err

@@ -19,7 +19,8 @@ type Kind interface{ kind() string }
 
 // Options bound and help an aggregation.
 type Options struct {
-	MaxBuckets int   // 0: 65535
+	MaxBuckets int   // that are told; 0: 65535
+	Memory     int64 // that buckets may take, in bytes; 0: 128 MiB
 	Now        int64 // the time, in milliseconds
 }
 
@@ -31,6 +32,7 @@ type Collector struct {
 	top     *children
 	scored  bool
 	leaf    leaf
+	memory  *memory
 	failed  error
 }
 
@@ -47,6 +49,9 @@ func New(tree []Aggregation, o Options) (*Collector, error) {
 	if o.MaxBuckets == 0 {
 		o.MaxBuckets = 65535
 	}
+	if o.Memory == 0 {
+		o.Memory = defaultMemory
+	}
 	c := &Collector{options: o, tree: tree}
 	c.leaf.of = c
 	return c, c.build()
@@ -54,7 +59,8 @@ func New(tree []Aggregation, o Options) (*Collector, error) {
 
 // build makes the workers.
 func (c *Collector) build() (err error) {
-	b := building{options: c.options, scored: &c.scored}
+	c.memory = &memory{most: c.options.Memory}
+	b := building{options: c.options, scored: &c.scored, memory: c.memory}
 	if c.top, err = b.children(c.tree, nil); err != nil {
 		return err
 	}
@@ -79,6 +85,7 @@ func (c *Collector) Begin(at search.Place) (search.Leaf, error) {
 		return nil, err
 	}
 	c.leaf.open = true
+	c.memory.stop = at.Context.Err
 	return &c.leaf, c.top.begin(at)
 }
 

@@ -173,7 +173,7 @@ func ask(indices []search.Index, body string) string {
 }
 
 func answer(indices []search.Index, body string) ([]byte, error) {
-	c, err := collect(indices, body)
+	c, err := collect(indices, body, aggregate.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func answer(indices []search.Index, body string) ([]byte, error) {
 }
 
 func answerUntyped(indices []search.Index, body string) ([]byte, error) {
-	c, err := collect(indices, body)
+	c, err := collect(indices, body, aggregate.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +189,14 @@ func answerUntyped(indices []search.Index, body string) ([]byte, error) {
 }
 
 // collect runs a search.
-func collect(indices []search.Index, body string) (*aggregate.Collector, error) {
+func collect(indices []search.Index, body string, o aggregate.Options) (*aggregate.Collector, error) {
 	s, err := query.ReadSearch([]byte(body))
 	if err != nil {
 		return nil, err
 	}
 	const now = 1_700_000_000_000
-	c, err := aggregate.New(s.Aggs, aggregate.Options{Now: now})
+	o.Now = now
+	c, err := aggregate.New(s.Aggs, o)
 	if err != nil {
 		return nil, err
 	}

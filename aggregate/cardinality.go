@@ -21,6 +21,7 @@ type cardinality struct {
 	column  *segment.NumberColumn
 	hashes  []uint64 // by ordinal; 0: not yet made
 	scratch []byte
+	taken   int64 // bytes of what is in buckets
 }
 
 func newCardinality(n *node, k *Cardinality, o Options) worker {
@@ -67,8 +68,11 @@ func (w *cardinality) put(bucket uint32, hash uint64) {
 		}
 		d = newDistinct(threshold)
 		w.buckets[bucket] = d
+		w.taken += d.size()
 	}
+	before := d.size()
 	d.add(hash)
+	w.taken += d.size() - before
 }
 
 func (w *cardinality) collect(b batch) error {

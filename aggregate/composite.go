@@ -131,6 +131,9 @@ func (w *compositeWorker) combine(b *batch, i int32, from int, key []byte) error
 
 // take counts a doc for a key.
 func (w *compositeWorker) take(b *batch, i int32, key []byte) error {
+	if err := w.n.memory.step(); err != nil {
+		return err
+	}
 	bucket, known := w.bucket[string(key)]
 	if !known {
 		if w.after != nil && bytes.Compare(key, w.after) <= 0 {

@@ -40,7 +40,8 @@
 //     beyond has the server's standard error with another estimate (distinct.go).
 //  3. Told buckets are bounded by search.max_buckets; going over it is the server's error,
 //     before gaps are filled. Buckets that are not told take the memory of what exists:
-//     different terms, combinations of keys, intervals with documents.
+//     different terms, combinations of keys, intervals with documents. That is bounded
+//     while documents are collected: over the limit, nearly, the search is refused.
 //  4. Keys, formats, orders of buckets and of ties are the server's; so is the order of
 //     names, which come out of its hash maps.
 //  5. A masked view counts as a segment of what it shows: terms with min_doc_count 0 are

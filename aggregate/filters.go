@@ -49,7 +49,10 @@ func (w *filtersWorker) buckets() int {
 func (w *filtersWorker) collect(b batch) error {
 	n := w.buckets()
 	put := func(i, k int) error {
-		bucket := inner(b.around[i], n, k)
+		bucket, err := w.n.inside(b.around[i], n, k)
+		if err != nil {
+			return err
+		}
 		w.count.add(bucket, 1)
 		return w.n.subs.add(&b, int32(i), bucket)
 	}

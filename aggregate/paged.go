@@ -6,6 +6,7 @@ package aggregate
 type paged struct {
 	pages []*page
 	spare []*page
+	made  int // pages
 }
 
 const pageShift = 9
@@ -36,6 +37,7 @@ func (p *paged) at(i uint32) *uint32 {
 			pg, p.spare = p.spare[n-1], p.spare[:n-1]
 		} else {
 			pg = &page{}
+			p.made++
 		}
 		p.pages[i>>pageShift] = pg
 	}
@@ -58,12 +60,16 @@ func (p *paged) next(i uint32) (at, value uint32, ok bool) {
 }
 
 // arena keeps texts.
-type arena struct{ free []byte }
+type arena struct {
+	free []byte
+	kept int64 // bytes, with those that are free
+}
 
 // keep gives a copy.
 func (a *arena) keep(text []byte) []byte {
 	if len(text) > len(a.free) {
 		a.free = make([]byte, max(1<<14, len(text)))
+		a.kept += int64(len(a.free))
 	}
 	n := copy(a.free, text)
 	kept := a.free[:n:n]

@@ -16,6 +16,7 @@ type percentilesWorker struct {
 	read    numbers
 	points  []float64
 	digests []*digest
+	taken   int64 // bytes of what is in digests
 }
 
 func newPercentiles(n *node, k *Percentiles, o Options) worker {
@@ -49,8 +50,11 @@ func (w *percentilesWorker) collect(b batch) error {
 				d.compression = 100
 			}
 			w.digests[bucket] = d
+			w.taken += d.size()
 		}
+		before := d.size()
 		d.add(v, 1)
+		w.taken += d.size() - before
 	}
 	return nil
 }

@@ -121,7 +121,10 @@ func (w *rangesWorker) collect(b batch) error {
 			if v >= w.ranges[k].to || v >= w.highs[k] || j > 0 && i == at[j-1] && w.counted(f, at, j, k) {
 				continue
 			}
-			bucket := inner(b.around[i], len(w.ranges), k)
+			bucket, err := w.n.inside(b.around[i], len(w.ranges), k)
+			if err != nil {
+				return err
+			}
 			w.count.add(bucket, 1)
 			if err := w.n.subs.add(&b, i, bucket); err != nil {
 				return err

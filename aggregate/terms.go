@@ -102,7 +102,11 @@ func (w *termsWorker) sizes() (size, shard int) {
 func (w *termsWorker) append(t *telling, dst []byte, around uint32) ([]byte, error) {
 	var told []uint32
 	other := int64(0)
-	if w.keys.done(); w.order.by != nil {
+	w.keys.done()
+	if err := w.n.memory.weigh(w.n); err != nil {
+		return dst, err
+	}
+	if w.order.by != nil {
 		told, other = w.best(around)
 	}
 	dst = strconv.AppendInt(append(member(dst, "doc_count_error_upper_bound"), `0,"sum_other_doc_count":`...), other, 10)

@@ -19,6 +19,7 @@ type topHits struct {
 	scored  bool // hits are told with their scores
 	at      search.Place
 	buckets []*search.Best
+	made    int // of them
 }
 
 func newTopHits(n *node, k *TopHits, scored *bool) worker {
@@ -55,6 +56,7 @@ func (w *topHits) collect(b batch) error {
 			w.buckets = grown(w.buckets, bucket+1)
 		}
 		if w.buckets[bucket] == nil {
+			w.made++
 			var err error
 			if w.buckets[bucket], err = w.at.Context.Best(w.of.Sort, w.of.From+w.of.Size, w.scored, w.n.scope()); err != nil {
 				return err

@@ -47,13 +47,15 @@ type batch struct {
 
 // node is an aggregation with its name.
 type node struct {
-	name  string
-	meta  []byte
-	kind  string
-	of    Kind
-	above *node // nil: none
-	subs  *children
-	whole bool // it needs no docs of the view
+	name   string
+	meta   []byte
+	kind   string
+	of     Kind
+	above  *node // nil: none
+	subs   *children
+	whole  bool // it needs no docs of the view
+	memory *memory
+	weight int64 // that the memory knows of
 	worker
 }
 
@@ -69,6 +71,7 @@ type children struct {
 type building struct {
 	options Options
 	scored  *bool
+	memory  *memory
 	depth   int
 }
 
@@ -107,8 +110,11 @@ func (c *children) score(needed bool) {
 }
 
 func (b building) node(a *Aggregation, above *node) (*node, error) {
-	n := &node{name: a.Name, meta: a.Meta, kind: a.Kind.kind(), of: a.Kind, above: above}
-	var err error
+	n := &node{name: a.Name, meta: a.Meta, kind: a.Kind.kind(), of: a.Kind, above: above, memory: b.memory}
+	err := b.memory.node()
+	if err != nil {
+		return nil, err
+	}
 	if n.worker, err = b.worker(a, n); err != nil {
 		return nil, err
 	}
@@ -184,6 +190,9 @@ func (c *children) begin(at search.Place) error {
 		if err := n.begin(at); err != nil {
 			return err
 		}
+		if err := n.memory.weigh(n); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -195,6 +204,9 @@ func (c *children) collect(b batch) error {
 			continue
 		}
 		if err := n.collect(b); err != nil {
+			return err
+		}
+		if err := n.memory.weigh(n); err != nil {
 			return err
 		}
 	}

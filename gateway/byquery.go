@@ -150,7 +150,7 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 	x := searching{Search: asked.Search}
 	x.Aggs = nil // they would be told nowhere
 	q = control.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
-	if q.Request, err = x.request(); err != nil {
+	if q.Request, err = x.request(0); err != nil {
 		return q, err
 	}
 	if asked.MaxDocs > 0 {

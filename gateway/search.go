@@ -133,7 +133,7 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 	if refused != nil {
 		return c.phase(where.Expression, refused)
 	}
-	r, err := x.request()
+	r, err := x.request(c.s.options.InFlightBytes)
 	if err != nil {
 		return err
 	}
@@ -158,8 +158,9 @@ func (c *call) phase(e catalog.Expression, cause *exception.Error) error {
 	return errors.Join(err, cause)
 }
 
-// request is the search as package search runs it.
-func (x *searching) request() (search.Request, error) {
+// request is the search as package search runs it. Buckets of aggregations may take the
+// bytes of memory.
+func (x *searching) request(memory int64) (search.Request, error) {
 	r := search.NewRequest()
 	if x.Query != nil {
 		r.Query = x.Query
@@ -176,7 +177,7 @@ func (x *searching) request() (search.Request, error) {
 	}
 	if len(x.Aggs) > 0 {
 		var err error
-		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{Now: time.Now().UnixMilli()}); err != nil {
+		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{Memory: memory, Now: time.Now().UnixMilli()}); err != nil {
 			return r, err
 		}
 		r.Collectors = append(r.Collectors, x.aggs)

@@ -215,6 +215,10 @@ func (c *Context) visit(t *tally, rank ranking) error {
 	return nil
 }
 
+// Err is why the search is to end: its context is done. A collector that takes long over
+// few documents asks now and then.
+func (c *Context) Err() error { return c.ctx.Err() }
+
 // look finds the docs of one view.
 func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 	if err := c.ctx.Err(); err != nil {

@@ -1,0 +1,88 @@
+package aggregate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/aggregate"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/query"
+	"github.com/reshelve/reshelve/search"
+)
+
+// TestBucketsAreBoundedWhileTheyAreMade: one document with many values is a billion
+// buckets three levels deep, of which ten would be told. They are refused before they are
+// there, and so are many aggregations that stand side by side.
+func TestBucketsAreBoundedWhileTheyAreMade(t *testing.T) {
+	var numbers, words, ranges, filters []string
+	for i := range 1000 {
+		numbers, words = append(numbers, fmt.Sprint(i)), append(words, fmt.Sprintf(`"w%d"`, i))
+		ranges, filters = append(ranges, fmt.Sprintf(`{"from":%d}`, i)), append(filters, `{"match_none":{}}`)
+	}
+	filters[999] = `{"match_all":{}}`
+	d := &described{
+		name:     "many",
+		mappings: `{"properties":{"k":{"type":"keyword"},"l":{"type":"long"}}}`,
+		docs:     []string{fmt.Sprintf(`{"k":[%s],"l":[%s]}`, strings.Join(words, ","), strings.Join(numbers, ","))},
+	}
+	indices := []search.Index{d.index(t, 0, layouts[0])}
+	for name, kind := range map[string]string{
+		"terms of texts":   `"terms":{"field":"k"}`,
+		"terms of numbers": `"terms":{"field":"l"}`,
+		"histogram":        `"histogram":{"field":"l","interval":1}`,
+		"range":            `"range":{"field":"l","ranges":[` + strings.Join(ranges, ",") + `]}`,
+		"filters":          `"filters":{"filters":[` + strings.Join(filters, ",") + `]}`,
+	} {
+		body := `{"aggs":{"a":{` + kind + `,"aggs":{"b":{` + kind + `,"aggs":{"c":{` + kind + `}}}}}}}`
+		refused(t, name, indices, body)
+	}
+	for _, kind := range []string{`"terms":{"field":"k"}`, `"cardinality":{"field":"k"}`, `"max":{"field":"l"}`, `"filter":{"match_all":{}}`} {
+		var wide []string
+		for i := range 1000 {
+			wide = append(wide, fmt.Sprintf(`"a%d":{%s}`, i, kind))
+		}
+		refused(t, kind, indices, `{"aggs":{`+strings.Join(wide, ",")+`}}`)
+	}
+}
+
+// refused asks with room for 4 MiB of buckets.
+func refused(t *testing.T, name string, indices []search.Index, body string) {
+	t.Helper()
+	c, err := collect(indices, body, aggregate.Options{Memory: 4 << 20})
+	if err == nil {
+		_, err = c.AppendJSON(nil, true, appendFound)
+	}
+	if e := exception.From(err); e == nil || e.Type != exception.CircuitBreaking {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// TestACompositeEndsWhenNobodyWaits: a document with a hundred thousand values in each of
+// three sources is a million billion keys.
+func TestACompositeEndsWhenNobodyWaits(t *testing.T) {
+	var numbers []string
+	for i := range 100_000 {
+		numbers = append(numbers, fmt.Sprint(i))
+	}
+	d := &described{name: "many", mappings: `{"properties":{"l":{"type":"long"}}}`, docs: []string{`{"l":[` + strings.Join(numbers, ",") + `]}`}}
+	const source = `{"terms":{"field":"l"}}`
+	s, err := query.ReadSearch([]byte(`{"aggs":{"x":{"composite":{"sources":[{"a":` + source + `},{"b":` + source + `},{"c":` + source + `}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregate.New(s.Aggs, aggregate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := search.NewRequest()
+	r.Collectors = []search.Collector{c}
+	ctx, end := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer end()
+	if _, err = search.Run(ctx, []search.Index{d.index(t, 0, layouts[0])}, r); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ended with %v", err)
+	}
+}
