@@ -6,22 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
+	"github.com/reshelve/reshelve/bench/peers"
 	"github.com/reshelve/reshelve/servers"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		progress("bench: %v", err)
-		os.Exit(1)
-	}
-}
+func main() { peers.Main(run) }
 
 // bench is one run of the benchmark.
 type bench struct {
@@ -88,5 +80,3 @@ func (b *bench) build(ctx context.Context, cache string) error {
 func (b *bench) cat(s shard) []string {
 	return []string{b.reshelve, "snapshot", "cat", s.repository(), "--index", s.Name}
 }
-
-func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

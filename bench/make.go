@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reshelve/reshelve/bench/peers"
 	"github.com/reshelve/reshelve/servers"
 )
 
@@ -23,7 +24,7 @@ func makeFamily(ctx context.Context, home string, f family, size string) error {
 	if err != nil {
 		return err
 	}
-	progress("making shards of %s with %s in %s (once)", size, f.server, home)
+	peers.Progress("making shards of %s with %s in %s (once)", size, f.server, home)
 	making := home + ".making"
 	if err := errors.Join(os.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
 		return err
@@ -61,7 +62,7 @@ func fillAll(ctx context.Context, server *servers.Server, f family, size int64) 
 			if err != nil {
 				return nil, nil, err
 			}
-			progress("  %s: %d documents, %d MB of sources, %.0f s", s.Name, s.Content.Documents, s.Content.SourceBytes/1e6, time.Since(start).Seconds())
+			peers.Progress("  %s: %d documents, %d MB of sources, %.0f s", s.Name, s.Content.Documents, s.Content.SourceBytes/1e6, time.Since(start).Seconds())
 			list, uuids = append(list, s), append(uuids, uuid)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
 )
 
 // result is everything that was measured of one shard.
@@ -26,7 +28,7 @@ const (
 func (b *bench) measure(ctx context.Context) ([]*result, error) {
 	var results []*result
 	for _, s := range b.shards {
-		progress("checking that both readers deliver the same: %s", s)
+		peers.Progress("checking that both readers deliver the same: %s", s)
 		r := &result{shard: s}
 		var err error
 		if r.javaRead, err = b.check(ctx, s); err != nil {
@@ -36,7 +38,7 @@ func (b *bench) measure(ctx context.Context) ([]*result, error) {
 	}
 	forgetPeak()
 	for round := range b.rounds {
-		progress("round %d of %d", round+1, b.rounds)
+		peers.Progress("round %d of %d", round+1, b.rounds)
 		for _, r := range results {
 			if err := b.both(ctx, r, round%2 == 1); err != nil {
 				return nil, err
@@ -86,7 +88,7 @@ func (b *bench) javaRun(ctx context.Context, r *result) error {
 
 // otherWays measures Java when it is warm, and by random access.
 func (b *bench) otherWays(ctx context.Context, r *result) error {
-	progress("Java when warm and by random access: %s", r.shard)
+	peers.Progress("Java when warm and by random access: %s", r.shard)
 	java := b.java[r.shard.family.server]
 	_, passes, err := java.run(ctx, r.shard.directory(), "sequential", steadyPasses, 0)
 	if err != nil {

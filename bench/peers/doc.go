@@ -1,5 +1,6 @@
 // Package peers runs the servers that benchmarks compare, this store and OpenSearch,
-// and is their client.
+// and is their client; and what the benchmarks themselves have in common: [Main],
+// [Progress], [InFolder].
 //
 //	Build ──▶ Reshelve ─┐              ┌─▶ CPU, Memory, Disk: what the kernel accounts
 //	       OpenSearch ──┴─▶ *Peer ──▶ ─┼─▶ Concurrently ──▶ Conn: prepared requests on kept connections

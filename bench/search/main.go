@@ -5,25 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/reshelve/reshelve/bench/peers"
 )
 
-func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		progress("bench: %v", err)
-		os.Exit(1)
-	}
-}
+func main() { peers.Main(run) }
 
 // bench is one run.
 type bench struct {
@@ -48,32 +37,20 @@ func run(ctx context.Context) error {
 	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
 	binary := flag.String("binary", "", "a reshelve that was built before")
 	flag.Parse()
-	dir, err := os.MkdirTemp("", "reshelve-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // OpenSearch runs as another user
-		return err
-	}
-	if *binary == "" {
-		*binary = filepath.Join(dir, "reshelve")
-		if err := peers.Build(ctx, *binary); err != nil {
-			return err
-		}
-	}
 	b.kinds = kinds(peers.Index, strings.Split(*some, ","))
 	b.first = kinds(peers.Index, []string{"match"})[0].requests[0]
-	if *curve != "" {
-		return b.curve(ctx, *binary, dir, *curve)
-	}
-	b.add(peers.Reshelve(*binary, filepath.Join(dir, "ours")))
-	b.add(peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs")))
-	if err := b.run(ctx); err != nil {
-		return err
-	}
-	fmt.Print(b.report())
-	return nil
+	return peers.InFolder(ctx, *binary, func(dir, binary string) error {
+		if *curve != "" {
+			return b.curve(ctx, binary, dir, *curve)
+		}
+		b.add(peers.Reshelve(binary, filepath.Join(dir, "ours")))
+		b.add(peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs")))
+		if err := b.run(ctx); err != nil {
+			return err
+		}
+		fmt.Print(b.report())
+		return nil
+	})
 }
 
 func (b *bench) add(p *peers.Peer) {
@@ -150,7 +127,7 @@ func (b *bench) searches() error {
 				if err != nil {
 					return err
 				}
-				progress("%s: %s: p50 %v, p99 %v, CPU %v", p.Name, k.name, t.P50, t.P99, t.CPU)
+				peers.Progress("%s: %s: p50 %v, p99 %v, CPU %v", p.Name, k.name, t.P50, t.P99, t.CPU)
 				if into := b.results[p].searches; round >= 0 {
 					into[k.name] = append(into[k.name], t)
 				}
@@ -186,7 +163,7 @@ func (b *bench) end(ctx context.Context, p *peers.Peer, r *result) (err error) {
 		}
 		r.stopped, r.killed = append(r.stopped, stopped), append(r.killed, killed)
 	}
-	progress("%s: first search %v when stopped, %v when killed", p.Name, r.stopped, r.killed)
+	peers.Progress("%s: first search %v when stopped, %v when killed", p.Name, r.stopped, r.killed)
 	for _, k := range b.kinds {
 		if _, err := measure(p, k, b.long/3); err != nil {
 			return err

@@ -47,7 +47,7 @@ func (b *bench) load(ctx context.Context, p *peers.Peer, r *result) error {
 	}
 	r.cpu, r.settled = after-before, p.Disk()
 	_, r.loaded, err = p.Memory()
-	progress("%s: %.0f documents/s, CPU %v, %.2f GB on disk", p.Name, r.rate, r.cpu, float64(r.settled)/1e9)
+	peers.Progress("%s: %.0f documents/s, CPU %v, %.2f GB on disk", p.Name, r.rate, r.cpu, float64(r.settled)/1e9)
 	return err
 }
 
@@ -111,7 +111,7 @@ func (b *bench) compare() (differences []string) {
 		}
 	}
 	for _, how := range differences {
-		progress("%s", how)
+		peers.Progress("%s", how)
 	}
 	return differences
 }

@@ -5,26 +5,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/reshelve/reshelve/bench/peers"
 )
 
-func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		progress("bench: %v", err)
-		os.Exit(1)
-	}
-}
+func main() { peers.Main(run) }
 
 // bench is one run.
 type bench struct {
@@ -51,23 +40,18 @@ func run(ctx context.Context) error {
 	rounds := flag.Int("rounds", 3, "rounds of gets and starts; medians are printed")
 	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
 	flag.Parse()
-	dir, err := os.MkdirTemp("", "reshelve-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // OpenSearch runs as another user
-		return err
-	}
-	binary := filepath.Join(dir, "reshelve")
-	if err := peers.Build(ctx, binary); err != nil {
-		return err
-	}
 	long := time.Duration(*seconds) * time.Second
-	if *curve != "" {
-		return printCurve(ctx, binary, dir, *curve, *rounds, long)
-	}
-	b := &bench{documents: *documents, rounds: *rounds, long: long, results: map[*peers.Peer]*result{}}
+	return peers.InFolder(ctx, "", func(dir, binary string) error {
+		if *curve != "" {
+			return printCurve(ctx, binary, dir, *curve, *rounds, long)
+		}
+		return compare(ctx, binary, dir, &bench{documents: *documents, rounds: *rounds, long: long})
+	})
+}
+
+// compare measures this store and OpenSearch.
+func compare(ctx context.Context, binary, dir string, b *bench) error {
+	b.results = map[*peers.Peer]*result{}
 	for _, p := range []*peers.Peer{peers.Reshelve(binary, filepath.Join(dir, "ours")), peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs"))} {
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return err
@@ -133,7 +117,7 @@ func (b *bench) loadPhase(ctx context.Context, p *peers.Peer, r *result, _ int) 
 			return err
 		}
 		*into = append(*into, rate)
-		progress("%s: %d clients, %.0f documents/s", p.Name, clients, rate)
+		peers.Progress("%s: %d clients, %.0f documents/s", p.Name, clients, rate)
 	}
 	if err := p.Settle(ctx, time.Minute); err != nil {
 		return err
@@ -150,7 +134,7 @@ func (b *bench) getPhase(ctx context.Context, p *peers.Peer, r *result, _ int) e
 			return err
 		}
 		*into = append(*into, g)
-		progress("%s: %d clients, get p50 %v, p99 %v, %.0f/s, CPU %v", p.Name, clients, g.P50, g.P99, g.PerSecond, g.CPU)
+		peers.Progress("%s: %d clients, get p50 %v, p99 %v, %.0f/s, CPU %v", p.Name, clients, g.P50, g.P99, g.PerSecond, g.CPU)
 	}
 	return p.Settle(ctx, 20*time.Second)
 }
@@ -159,7 +143,7 @@ func (b *bench) startPhase(ctx context.Context, p *peers.Peer, r *result, _ int)
 	p.Kill()
 	took, err := p.Start(ctx, peers.Request("GET", "/"+peers.Index+"/_doc/"+strconv.Itoa(b.documents-1), "", nil), nil)
 	r.first = append(r.first, took)
-	progress("%s: killed, first answer after %v", p.Name, took)
+	peers.Progress("%s: killed, first answer after %v", p.Name, took)
 	return err
 }
 
