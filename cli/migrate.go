@@ -15,7 +15,7 @@ import (
 
 // migrate moves a snapshot into a target.
 func (p *program) migrate() *cobra.Command {
-	req := control.MigrateRequest{Policy: work.Default}
+	req, dry := control.MigrateRequest{Policy: work.Default}, false
 	cmd := &cobra.Command{
 		Use:   "migrate --from REPO --to TARGET [flags]",
 		Short: "Move the documents of a snapshot into a cluster or a data folder, and prove it",
@@ -42,6 +42,8 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents")
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
+	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
+	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
 	flags.BoolVar(&req.KeepWayBack, "keep-way-back", false, "do not finish by itself: abort stays possible until reshelve movement finish")
 	flags.DurationVar(&req.Policy.InitialLease, "initial-lease", req.Policy.InitialLease, "how long the first lease of a piece lasts; each next one lasts twice as long")
 	flags.DurationVar(&req.Policy.Heartbeat, "heartbeat", req.Policy.Heartbeat, "how often a worker stores how far it is")
@@ -56,6 +58,13 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		req.By = userName()
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if dry {
+			preview, err := p.control.Preview(ctx, req)
+			if err != nil {
+				return err
+			}
+			return p.answer(preview, func(w io.Writer) { printPreview(w, preview) })
+		}
 		progress := p.newProgress("document", true)
 		defer progress.stop()
 		m, err := p.control.Migrate(ctx, req, func(m *control.Movement) {
@@ -86,6 +95,32 @@ func outcomeOf(m *control.Movement) error {
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
 	}
 	return nil
+}
+
+func printPreview(w io.Writer, preview *control.Preview) {
+	plan := preview.Plan
+	fmt.Fprintf(w, "snapshot %s, of server %s, into %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
+	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">BYTES", "ON THE TARGET")
+	for i, index := range plan.Indices {
+		there := "is created"
+		if preview.Indices[i].There {
+			there = fmt.Sprintf("is there, holds %s", counted(preview.Indices[i].Holds, "document"))
+		}
+		t.row(index.Source, index.Target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
+	}
+	t.print(w)
+	for _, index := range preview.Indices {
+		for _, c := range index.Changes {
+			loses := ""
+			if c.Loses {
+				loses = " (meaning is lost)"
+			}
+			fmt.Fprintf(w, "%s: %s: %s [%s]%s\n", oneLine(index.Index), oneLine(c.Where), oneLine(c.What), c.Rule, loses)
+		}
+	}
+	for _, problem := range preview.Problems {
+		fmt.Fprintf(w, "it cannot start: %s\n  → %s\n", oneLine(problem.Message), oneLine(problem.Next))
+	}
 }
 
 func printMovement(w io.Writer, m *control.Movement) {

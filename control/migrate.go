@@ -14,6 +14,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -29,6 +30,7 @@ type MigrateRequest struct {
 	ItemBytes    int64       // about, of one item; 1 GiB
 	IntoExisting bool        // write into indices that hold documents
 	NoVersions   bool        // send documents without the versions that the snapshot holds
+	Yes          bool        // accept what loses meaning
 	KeepWayBack  bool        // stop before what cannot be undone
 	Memory       int64       // bytes to stay below when the target is a folder; 256 MiB
 	By, Why      string
@@ -44,15 +46,19 @@ type Movement struct {
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
 // is called from time to time with how far it is.
 func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {
-	plan, err := c.planMigration(ctx, &req)
-	if err != nil {
-		return nil, err
-	}
 	side, err := c.side(ctx, req.Target, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
+	preview, err := c.preview(ctx, &req, side)
+	if err == nil {
+		err = preview.refusal()
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan := preview.Plan
 	body, err := json.Marshal(plan)
 	if err != nil {
 		return nil, fault.Wrap(fault.Bug, err)
@@ -66,6 +72,9 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		KeepWayBack: req.KeepWayBack, Created: now}
 	if err := d.Plan(ctx, m); err != nil {
 		return nil, err
+	}
+	if err := c.refuseTwice(ctx, side, plan, m.ID); err != nil {
+		return nil, errors.Join(err, d.Forget(ctx, m.ID))
 	}
 	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
 		return nil, err
@@ -115,10 +124,10 @@ func movementOf(ctx context.Context, d *drive.Driver, id string) (*Movement, err
 }
 
 // planMigration reads what the snapshot holds, and decides what is moved where.
-func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migrate.Plan, error) {
+func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migrate.Plan, *snapshot.Snapshot, error) {
 	chosen, err := c.choose(ctx, req.Selection)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if req.Policy == (work.Policy{}) {
 		req.Policy = work.Default
@@ -131,17 +140,19 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes}
 	renamed, err := renames(req.Rename)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	items := 0
 	for _, name := range chosen.names {
 		idx, err := chosen.snapshot.Index(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		estimate, err := chosen.snapshot.Estimate(ctx, func(n string) bool { return n == name })
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		items += idx.Shards + int(estimate.SourceBytes/req.ItemBytes)
 		target := name
 		if to, ok := renamed[name]; ok {
 			target = to
@@ -149,7 +160,8 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 		plan.Indices = append(plan.Indices, migrate.Index{Source: name, Target: target, Shards: idx.Shards,
 			Documents: estimate.Documents, Bytes: estimate.SourceBytes})
 	}
-	return plan, nil
+	plan.Digits = work.Digits(items)
+	return plan, chosen.snapshot, nil
 }
 
 func renames(pairs []string) (map[string]string, error) {

@@ -30,6 +30,9 @@ func (d *Driver) Plan(ctx context.Context, r movement.Record) error {
 	})
 }
 
+// Forget removes the record of a movement that has not been started.
+func (d *Driver) Forget(ctx context.Context, id string) error { return d.Remove(ctx, movements+id) }
+
 // Movement is the one with this ID.
 func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, error) {
 	var r movement.Record

@@ -12,7 +12,7 @@ import (
 // refresh makes what was copied searchable.
 func (t *turn) refresh(ctx context.Context) error {
 	for _, index := range t.plan.Indices {
-		if err := t.refreshIndex(ctx, index.Target); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := t.target.Refresh(ctx, index.Target); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (t *turn) report(ctx context.Context) (json.RawMessage, error) {
 // end does with the thing of an entry what the movement's end asks for.
 func (t *turn) end(ctx context.Context, e *movement.Entry, finish bool) error {
 	if e.Deed(finish) == movement.Remove && e.Kind == "index" {
-		if err := t.deleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := t.target.DeleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -110,7 +111,7 @@ func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) e
 	if err != nil {
 		return err
 	}
-	there, err := t.hasIndex(ctx, index.Target)
+	there, err := t.target.IndexExists(ctx, index.Target)
 	if err != nil {
 		return err
 	}
@@ -120,8 +121,8 @@ func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) e
 	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
 		return err
 	}
-	err = t.createIndex(ctx, index.Target, body)
-	if fault.Is(err, fault.Conflict) { // by an attempt of ours, or by another worker
+	err = t.target.CreateIndex(ctx, index.Target, body)
+	if cluster.Exists(err) { // by an attempt of ours, or by another worker
 		return nil
 	}
 	return err

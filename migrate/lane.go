@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"sync"
 
@@ -111,9 +110,9 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 	return &turn{both, s, m}, nil
 }
 
-func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) error {
-	if err := json.Unmarshal(m.Plan, &both.plan); err != nil {
-		return fault.New(fault.Corrupt, "the plan of movement %s is not understood: %w", m.ID, err)
+func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (err error) {
+	if both.plan, err = ReadPlan(m); err != nil {
+		return err
 	}
 	repository, err := l.Open(ctx, both.plan.Repository)
 	if err != nil {

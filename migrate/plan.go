@@ -1,6 +1,9 @@
 package migrate
 
 import (
+	"encoding/json"
+
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 )
@@ -42,6 +45,14 @@ const (
 	phaseRefresh   = "refresh"
 	phaseVerify    = movement.VerifyPhase
 )
+
+// ReadPlan is the plan of a migration; fault.Corrupt when it is not understood.
+func ReadPlan(m *movement.Record) (p Plan, err error) {
+	if err := json.Unmarshal(m.Plan, &p); err != nil {
+		return p, fault.New(fault.Corrupt, "the plan of movement %s is not understood: %w", m.ID, err)
+	}
+	return p, nil
+}
 
 // Phases are those of every migration.
 func Phases() []movement.Phase {

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -45,8 +44,8 @@ type IndexProgress struct {
 
 // ProgressOf adds up the records of a migration.
 func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
-	var plan Plan
-	if err := json.Unmarshal(m.Plan, &plan); err != nil {
+	plan, err := ReadPlan(m)
+	if err != nil {
 		return nil, err
 	}
 	entries, err := drive.Pieces[entry](ctx, d, prefix(m.ID)+"index/")

@@ -140,7 +140,7 @@ func shardOf(item string) (index string, shard int, err error) {
 func (t *turn) repair(ctx context.Context) (string, error) {
 	var all resent
 	for _, index := range t.plan.Indices {
-		there, err := t.hasIndex(ctx, index.Target)
+		there, err := t.target.IndexExists(ctx, index.Target)
 		if err == nil && there {
 			err = t.repairIndex(ctx, index, &all)
 		}

@@ -246,3 +246,46 @@ func TestWhatATargetRefusesIsListed(t *testing.T) {
 	runs(t, "worker", "--join", data, "--once")
 	status("finished")
 }
+
+// TestAPreviewMakesNothing, and names what forbids the start.
+func TestAPreviewMakesNothing(t *testing.T) {
+	repository := filepath.Join("..", "testdata", "repositories", "elasticsearch-1.7.6-basic", "repo")
+	data := filepath.Join(t.TempDir(), "data")
+	var preview struct {
+		Indices []struct {
+			Index   string
+			Changes []struct{ Rule, Where string }
+		}
+		Problems []struct{ Message string }
+	}
+	if err := json.Unmarshal(runs(t, "migrate", "--dry-run", "--from", repository, "--to", data, "--output", "json"), &preview); err != nil {
+		t.Fatal(err)
+	}
+	if len(preview.Indices) != 4 || len(preview.Indices[3].Changes) == 0 {
+		t.Errorf("%+v", preview.Indices)
+	}
+	if len(preview.Problems) != 1 || !strings.Contains(preview.Problems[0].Message, "families") {
+		t.Errorf("%+v", preview.Problems)
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("the preview has made %s: %v", data, err)
+	}
+}
+
+// TestTwoMovementsIntoOneIndex: the second is refused, with the first's name.
+func TestTwoMovementsIntoOneIndex(t *testing.T) {
+	repository := filepath.Join("..", "testdata", "repositories", "opensearch-2.19.0-basic", "repo")
+	data := filepath.Join(dataFolder(t), "data")
+	var m struct{ ID, State string }
+	if err := json.Unmarshal(runs(t, "migrate", "-q", "--from", repository, "--to", data, "--keep-way-back", "--output", "json"), &m); err != nil || m.State != "switched" {
+		t.Fatal(m, err)
+	}
+	p := start(t, "migrate", "-q", "--from", repository, "--to", data, "--into-existing")
+	if code, err := p.Wait(t.Context()); err != nil || code != 8 || !strings.Contains(p.Stderr(), m.ID) {
+		t.Errorf("it ends with %d, %v\n%s", code, err, p.Stderr())
+	}
+	var all []struct{ ID string }
+	if err := json.Unmarshal(runs(t, "movement", "ls", "--at", data, "--output", "json"), &all); err != nil || len(all) != 1 {
+		t.Errorf("%v %v", all, err)
+	}
+}

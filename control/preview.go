@@ -1,0 +1,150 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/translate"
+)
+
+// Preview is what a migration would do, and what speaks against it.
+type Preview struct {
+	Plan    *migrate.Plan  `json:"plan"`
+	Indices []PreviewIndex `json:"indices"`
+	// Problems forbid the start, each with its remedy.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// PreviewIndex is what becomes of one index.
+type PreviewIndex struct {
+	Index  string `json:"index"`
+	Target string `json:"target"`
+	There  bool   `json:"there"` // the target has it, and it is left as it is
+	Holds  int64  `json:"holds"` // documents that the target has in it
+	// Changes are what the rules of package translate make of its metadata.
+	Changes []translate.Change `json:"changes,omitempty"`
+}
+
+// Preview plans a migration and starts nothing.
+func (c *Control) Preview(ctx context.Context, req MigrateRequest) (*Preview, error) {
+	at, remove, err := existing(req.Target)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	side, err := c.side(ctx, at, req.Memory, req.Logger)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = side.leave() }()
+	return c.preview(ctx, &req, side)
+}
+
+// existing is the target itself, or for a folder that is not there yet one that is empty,
+// for as long as the preview takes: a preview makes nothing.
+func existing(target string) (at string, remove func(), err error) {
+	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
+		return target, func() {}, nil
+	}
+	if _, err := os.Stat(target); err == nil {
+		return target, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "reshelve-preview-")
+	return dir, func() { _ = os.RemoveAll(dir) }, fault.Wrap(fault.Unavailable, err)
+}
+
+func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) (*Preview, error) {
+	plan, snap, err := c.planMigration(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	p := &Preview{Plan: plan}
+	for _, index := range plan.Indices {
+		shown, err := previewIndex(ctx, snap, side.client, plan, index)
+		if fault.Is(err, fault.Refused) {
+			p.Problems = append(p.Problems, Tell(fault.At(err, "index "+index.Source)))
+		} else if err != nil {
+			return nil, err
+		}
+		if shown.Holds > 0 && !plan.IntoExisting {
+			err := fault.New(fault.Refused, "index %s of the target holds %d documents", index.Target, shown.Holds)
+			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "give it another name with --rename, or write into it with --into-existing")))
+		}
+		var lost []string
+		for _, change := range shown.Changes {
+			if change.Loses {
+				lost = append(lost, change.Where+": "+change.What)
+			}
+		}
+		if len(lost) > 0 && !req.Yes {
+			err := fault.New(fault.Refused, "index %s loses meaning on the target: %s", index.Source, strings.Join(lost, "; "))
+			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "accept that with --yes, or create %s on the target as you want it before", index.Target)))
+		}
+		p.Indices = append(p.Indices, shown)
+	}
+	return p, c.refuseTwice(ctx, side, plan, "")
+}
+
+func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, plan *migrate.Plan, index migrate.Index) (p PreviewIndex, err error) {
+	p = PreviewIndex{Index: index.Source, Target: index.Target}
+	if p.There, err = target.IndexExists(ctx, index.Target); err != nil {
+		return p, err
+	}
+	if p.There {
+		p.Holds, err = target.Count(ctx, index.Target)
+		return p, err
+	}
+	bodies, err := migrate.Translate(ctx, snap, target, plan.Metadata, index, nil)
+	for _, b := range bodies {
+		p.Changes = append(p.Changes, b.Changes...)
+	}
+	return p, err
+}
+
+// refuseTwice refuses a plan whose indices another movement, which has not ended, writes to.
+// Own is the plan's own movement, when it has been stored: of two that meet, the one with
+// the lesser ID stays.
+func (c *Control) refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string) error {
+	all, err := drive.New(side.coord, 0).Movements(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		m := &all[i]
+		if m.State.Ended() || m.ID == own || own != "" && m.ID > own {
+			continue
+		}
+		other, err := migrate.ReadPlan(m)
+		if err != nil {
+			return err
+		}
+		for _, index := range plan.Indices {
+			if slices.ContainsFunc(other.Indices, func(o migrate.Index) bool { return o.Target == index.Target }) {
+				err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.ID, m.State, index.Target)
+				return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// refusal is the error that forbids the start; nil when nothing does.
+func (p *Preview) refusal() error {
+	if len(p.Problems) == 0 {
+		return nil
+	}
+	var all []string
+	for _, problem := range p.Problems {
+		all = append(all, problem.Message)
+	}
+	err := fault.New(fault.Refused, "%s", strings.Join(all, "; "))
+	return fault.WithNext(err, "%s", fmt.Sprint(p.Problems[0].Next))
+}
