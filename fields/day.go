@@ -86,6 +86,8 @@ func isoText(millis int64, nanos int) string {
 		return t.Format("2006-01-02T15:04:05Z")
 	case t.Nanosecond()%1_000_000 == 0:
 		return t.Format("2006-01-02T15:04:05.000Z")
+	case t.Nanosecond()%1_000 == 0:
+		return t.Format("2006-01-02T15:04:05.000000Z")
 	}
 	return t.Format("2006-01-02T15:04:05.000000000Z")
 }
