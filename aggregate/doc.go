@@ -54,8 +54,8 @@
 // Known to differ: terms of constant_keyword are its value, where the server tells the name
 // of the index; a nested query in a filter whose path is that of the nested aggregation around
 // it finds nothing, where the server joins each object to the next; sub-fields of flat_object are refused, of which the server tells nothing or
-// the name of a Java object; a shard that fails fails the search, where the server answers
-// with what the others have. Sums over several shards may differ from the server's in the last digit: it adds shard
+// the name of a Java object; a shard that fails fails its whole index, where the
+// server answers with what the index's other shards have. Sums over several shards may differ from the server's in the last digit: it adds shard
 // by shard, we doc by doc. Buckets in the gaps of histograms count for search.max_buckets in each
 // gap, on the server once; composite looks into all its buckets, the server into those of the page:
 // what is wrong with the documents of others fails the search here. Hits of top_hits that are nested objects have no inner_hits: the
