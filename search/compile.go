@@ -3,9 +3,11 @@ package search
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fields"
+	"github.com/reshelve/reshelve/java"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -68,6 +70,11 @@ func (c *compiler) query(q Query, boost float32) (plan, error) {
 	p, err := c.node(q, boost*common.Boost)
 	if err != nil && (nothing(q, nil) || !isEarly(err) && nothing(q, c)) {
 		p, err = nonePlan{}, nil
+	}
+	if boost := float64(common.Boost); err == nil && (math.IsInf(boost, 0) || math.IsNaN(boost)) {
+		if _, none := p.(nonePlan); !none {
+			err = exception.New(exception.IllegalArgument, "boost must be a positive float, got %s", java.Double(boost))
+		}
 	}
 	p = ownBoost(p, common.Boost)
 	if err == nil && common.Name != "" {

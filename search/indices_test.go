@@ -156,3 +156,27 @@ func TestSettingsOfAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersBeyondTheEnds: pages after what no number reaches, and boosts that are no
+// numbers, with the answers of OpenSearch 2.19.0.
+func TestNumbersBeyondTheEnds(t *testing.T) {
+	a := indexOf(t, 1, "a", `{"properties":{"n":{"type":"long"},"k":{"type":"keyword"}}}`, `{"n":1,"k":"x"}`)
+	const infinite = "query_shard_exception: failed to create query: boost must be a positive float, got Infinity"
+	for _, c := range []struct{ body, want string }{
+		{`{"sort":[{"n":"asc"}],"search_after":[1000000000000000000000000000000.0]}`, ""},
+		{`{"sort":[{"n":"desc"}],"search_after":[1000000000000000000000000000000.0]}`, "a0[1]"},
+		{`{"sort":[{"n":"asc"}],"search_after":[-1000000000000000000000000000000.0]}`, "a0[1]"},
+		{`{"sort":[{"n":"desc"}],"search_after":[-1000000000000000000000000000000.0]}`, ""},
+		{`{"sort":[{"n":"asc"}],"search_after":[9223372036854775808.0]}`, ""},
+		{`{"query":{"term":{"k":{"value":"x","boost":1e39}}}}`, infinite},
+		{`{"query":{"bool":{"filter":[{"term":{"k":{"value":"x","boost":"NaN"}}}]}}}`, "query_shard_exception: failed to create query: boost must be a positive float, got NaN"},
+		{`{"query":{"match_all":{"boost":"Infinity"}}}`, infinite},
+		{`{"query":{"constant_score":{"filter":{"match_all":{}},"boost":1e39}}}`, infinite},
+		{`{"query":{"term":{"nobody":{"value":"x","boost":1e39}}}}`, ""},
+		{`{"query":{"match_none":{"boost":1e39}}}`, ""},
+	} {
+		if got := ordered([]search.Index{a}, c.body); got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.body, got, c.want)
+		}
+	}
+}

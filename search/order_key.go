@@ -301,7 +301,21 @@ func (one *indexKey) parse(text string) (int64, error) {
 	if err != nil {
 		return 0, exception.NotNumber(text)
 	}
-	return int64(f), nil
+	return wholeOf(f), nil
+}
+
+// wholeOf cuts a fraction off as Java does: what is beyond the ends is the end, and what is
+// no number is 0. A page after 1e30 is empty, and not the first one again.
+func wholeOf(f float64) int64 {
+	switch {
+	case f != f:
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
 }
 
 // scalar is a value of search_after as a value of a query.
