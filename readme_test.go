@@ -30,14 +30,10 @@ func TestReadmeCommands(t *testing.T) {
 	if len(steps) < 5 {
 		t.Fatalf("the README shows only %d commands", len(steps))
 	}
-	for _, folder := range []string{"build/library", "build/moved"} { // the data folders of the README
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
-	}
-	port := freePort(t)
+	// The test serves elsewhere, and writes elsewhere: somebody may be reading along.
+	elsewhere := strings.NewReplacer(readmePort, freePort(t), "build/library", t.TempDir()+"/library", "build/moved", t.TempDir()+"/moved")
 	for _, step := range steps {
-		step.command, step.output = strings.ReplaceAll(step.command, readmePort, port), strings.ReplaceAll(step.output, readmePort, port)
+		step.command, step.output = elsewhere.Replace(step.command), elsewhere.Replace(step.output)
 		if command, ok := strings.CutSuffix(step.command, " &"); ok {
 			step.startBehind(t, bin, command)
 			continue
@@ -55,8 +51,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// readmePort is where the README serves. The test serves elsewhere: somebody may be
-// reading along.
+// readmePort is where the README serves.
 const readmePort = ":9233"
 
 // freePort is one that nobody listens on, ":40000".

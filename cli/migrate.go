@@ -40,7 +40,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.StringVar(&req.Target, "to", "", "where the documents go: `URL|DIR`")
 	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index another name: `OLD=NEW`; may be repeated")
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
-	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents")
+	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents; what is overwritten (an equal or older version) is not brought back by abort")
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
 	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
@@ -91,6 +91,11 @@ func outcomeOf(m *control.Movement) error {
 	switch m.State {
 	case movement.Held:
 		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, m.Cause), "%s", m.Next)
+	case movement.Running, movement.Paused, movement.Planned:
+		err := fault.New(fault.Interrupted, "movement %s is %s, and not at its end", m.ID, m.State)
+		return fault.WithNext(err, "go on with reshelve worker --join TARGET --once; reshelve movement resume when it is paused")
+	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
+		return fault.New(fault.Conflict, "movement %s is %s: what it made does not stay", m.ID, m.State)
 	case movement.Failed:
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
 	}
@@ -123,8 +128,25 @@ func printPreview(w io.Writer, preview *control.Preview) {
 	}
 }
 
+// nextOf is what somebody can do about a movement.
+func nextOf(m *control.Movement) string {
+	switch m.State {
+	case movement.Switched:
+		return "all is done and the way back is open: reshelve movement finish, or abort"
+	case movement.Aborting, movement.Running:
+		return "it goes on while somebody works for it: reshelve worker --join PLACE"
+	}
+	return m.Next
+}
+
 func printMovement(w io.Writer, m *control.Movement) {
 	fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State)
+	if m.Cause != "" {
+		fmt.Fprintf(w, "cause: %s\n", oneLine(m.Cause))
+	}
+	if next := nextOf(m); next != "" {
+		fmt.Fprintf(w, "  → %s\n", oneLine(next))
+	}
 	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">BYTES")
 	for _, i := range m.Progress.Indices {
 		t.row(i.Source, i.Target, fmt.Sprint(i.Shards), count(i.Documents), count(i.Copied.Read), count(i.Copied.Acknowledged),
@@ -133,6 +155,9 @@ func printMovement(w io.Writer, m *control.Movement) {
 	t.print(w)
 	for _, v := range m.Progress.Verified {
 		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Index, orDash(v.Expected), orDash(v.Found))
+		if v.Others > 0 {
+			fmt.Fprintf(w, "%s: %s there that the snapshot does not hold: the index was there before\n", v.Index, have(v.Others, "document"))
+		}
 	}
 	for _, phase := range m.Phases {
 		if !phase.Ended.IsZero() {

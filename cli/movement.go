@@ -63,7 +63,7 @@ func (p *program) movementLs(at *string) *cobra.Command {
 				if current := m.Current(); current != nil {
 					phase = current.Key()
 				}
-				t.row(m.ID, string(m.Kind), string(m.State), phase, orDash(m.Cause))
+				t.row(m.ID, string(m.Kind), string(m.State), phase, orDash(cut(m.Cause, 60)))
 			}
 			t.print(w)
 		})
@@ -128,6 +128,14 @@ func (p *program) movementTell(at *string, verb movement.Verb, short string) *co
 		return p.answer(m, func(w io.Writer) { fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State) })
 	})
 	return cmd
+}
+
+// cut is the beginning of a text that is longer than n characters.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
 }
 
 // userName is who is asking, for the history.

@@ -17,9 +17,9 @@ func (p *program) root() *cobra.Command {
 		Use:   "reshelve",
 		Short: "Change the shape of a live document index, and prove that nothing was lost",
 		Long: `Reshelve changes the shape of a live document index while it keeps answering.
-This version reads and serves: it prints, inspects and verifies the documents of
-snapshots that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, and it is a
-document store with the OpenSearch API, with no cluster and no JVM.`,
+This version reads, moves and serves: it prints, inspects and verifies the documents
+of snapshots that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, moves them into a
+cluster or a folder, and is a document store with the OpenSearch API, with no JVM.`,
 		Example:       `  reshelve snapshot cat /backups/repository | head -1`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

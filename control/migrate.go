@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +49,7 @@ type Movement struct {
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
 // is called from time to time with how far it is.
 func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {
-	side, err := c.side(ctx, req.Target, req.Memory, req.Logger)
+	side, err := c.side(ctx, req.Target, true, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 	if req.ItemBytes == 0 {
 		req.ItemBytes = 1 << 30
 	}
-	plan := &migrate.Plan{Repository: req.Repository, Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
+	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
 		Version: chosen.snapshot.Version, Target: req.Target, Policy: req.Policy, IntoExisting: req.IntoExisting,
 		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes}
 	renamed, err := renames(req.Rename)
@@ -160,8 +163,42 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 		plan.Indices = append(plan.Indices, migrate.Index{Source: name, Target: target, Shards: idx.Shards,
 			Documents: estimate.Documents, Bytes: estimate.SourceBytes})
 	}
+	if err := checkNames(plan.Indices, renamed); err != nil {
+		return nil, nil, err
+	}
 	plan.Digits = work.Digits(items)
 	return plan, chosen.snapshot, nil
+}
+
+// absolute is a location that means the same wherever a worker is started.
+func absolute(location string) string {
+	if strings.Contains(location, "://") {
+		return location
+	}
+	if path, err := filepath.Abs(location); err == nil {
+		return path
+	}
+	return location
+}
+
+// checkNames refuses names that nobody has, and two indices of one name.
+func checkNames(indices []migrate.Index, renamed map[string]string) error {
+	sources, targets := map[string]bool{}, map[string]string{}
+	for _, index := range indices {
+		sources[index.Source] = true
+		if other, twice := targets[index.Target]; twice {
+			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
+			return fault.WithNext(err, "give one of them another name with --rename")
+		}
+		targets[index.Target] = index.Source
+	}
+	for old := range renamed {
+		if !sources[old] {
+			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved", old)
+			return fault.WithNext(err, "moved are %s", listed(slices.Sorted(maps.Keys(sources))))
+		}
+	}
+	return nil
 }
 
 func renames(pairs []string) (map[string]string, error) {
@@ -171,6 +208,9 @@ func renames(pairs []string) (map[string]string, error) {
 		if !ok || old == "" || name == "" {
 			err := fault.New(fault.Usage, "--rename %q is no pair of names", pair)
 			return nil, fault.WithNext(err, "write old=new")
+		}
+		if _, twice := to[old]; twice {
+			return nil, fault.New(fault.Usage, "--rename names %q twice", old)
 		}
 		to[old] = name
 	}

@@ -74,7 +74,7 @@ func (c *Control) Failures(ctx context.Context, at, id string) (all []Failed, er
 
 // with opens the coordination store of a place for a while.
 func (c *Control) with(ctx context.Context, at string, use func(*drive.Driver, *side) error) error {
-	side, err := c.side(ctx, at, 0, slog.New(slog.DiscardHandler))
+	side, err := c.side(ctx, at, false, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (c *Control) Preview(ctx context.Context, req MigrateRequest) (*Preview, er
 		return nil, err
 	}
 	defer remove()
-	side, err := c.side(ctx, at, req.Memory, req.Logger)
+	side, err := c.side(ctx, at, true, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/fault"
 )
 
 // side is a target and the coordination store that goes with it.
@@ -20,8 +23,8 @@ type side struct {
 }
 
 // side opens the target that at names: a cluster by its URL, a folder in place, or through
-// the process that serves it. A folder that is not there is made.
-func (c *Control) side(ctx context.Context, at string, memory int64, logger *slog.Logger) (*side, error) {
+// the process that serves it. A folder that is not there is made when create says so.
+func (c *Control) side(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
 	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
 		options, err := access(at)
 		if err != nil {
@@ -32,6 +35,9 @@ func (c *Control) side(ctx context.Context, at string, memory int64, logger *slo
 			return nil, err
 		}
 		return c.coordinated(ctx, Reached{Client: client, Address: at}, func() error { return nil })
+	}
+	if err := checkFolder(at, create); err != nil {
+		return nil, err
 	}
 	if conn, err := dialInside(ctx, at); err == nil {
 		_ = conn.Close()
@@ -52,6 +58,26 @@ func (c *Control) side(ctx context.Context, at string, memory int64, logger *slo
 	}
 	client, leave := c.within(at, opened)
 	return &side{client: client, coord: opened.folder.Coord, leave: leave}, nil
+}
+
+// checkFolder refuses what is meant to be a cluster, and a folder that is not there unless it
+// may be made.
+func checkFolder(at string, create bool) error {
+	_, err := os.Stat(at)
+	if err == nil {
+		return nil
+	}
+	if _, port, split := net.SplitHostPort(at); split == nil && !strings.ContainsAny(at, "/\\") {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			err := fault.New(fault.Usage, "%q is neither a URL nor a folder", at)
+			return fault.WithNext(err, "for a cluster write http://%s or https://%s; for a folder of that name ./%s", at, at, at)
+		}
+	}
+	if !create {
+		err := fault.At(fault.New(fault.NotFound, "there is no such data folder"), at)
+		return fault.WithNext(err, "name the folder of a store, or http://HOST:PORT")
+	}
+	return nil
 }
 
 // coordinated adds the coordination store of a cluster to its client.

@@ -26,7 +26,7 @@ type WorkerRequest struct {
 // Work works for all movements of a place, until ctx ends or, when asked so, until there is
 // nothing to do.
 func (c *Control) Work(ctx context.Context, req WorkerRequest) error {
-	side, err := c.side(ctx, req.Join, req.Memory, req.Logger)
+	side, err := c.side(ctx, req.Join, false, req.Memory, req.Logger)
 	if err != nil {
 		return err
 	}
