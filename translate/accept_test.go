@@ -107,10 +107,10 @@ func TestLiveTargetsTakeAll(t *testing.T) {
 		version servers.Version
 		lacks   string // of its small distribution
 	}{
-		{servers.OpenSearch("2.19.0").WithEverything(), "[zstd] [zstd_no_dict] knn geo_shape"},
-		{servers.OpenSearch("3.6.0"), "zstd knn"},
-		{servers.Elasticsearch("7.17.29"), "[join]"},
-		{servers.Elasticsearch("8.19.0"), "[join]"},
+		{servers.OpenSearch("2.19.0").WithEverything(), "knn geo_shape"},
+		{servers.OpenSearch("3.6.0"), "knn"},
+		{servers.Elasticsearch("7.17.29"), "[join] [ngram] [geo_shape] [painless] [uax_url_email] [index.lifecycle.name]"},
+		{servers.Elasticsearch("8.19.0"), "[join] [ngram] [geo_shape] [painless] [uax_url_email] [index.lifecycle.name]"},
 	} {
 		t.Run(c.version.Product+"-"+c.version.Number, func(t *testing.T) {
 			server, err := servers.Start(t.Context(), c.version, servers.Options{})

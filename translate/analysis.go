@@ -35,15 +35,13 @@ func (t *translation) analysis(all map[string]setting) {
 		switch option {
 		case "type":
 			t.partType(all, name, group, part)
-		case "tokenizer":
-			if group == "analyzer" {
-				t.partNames(all, name, "tokenizer", defined)
-			} else if group == "filter" && strings.HasPrefix(all["index.analysis.filter."+part+".type"].text, "synonym") {
-				t.dropSynonym(all, name)
+		case "tokenizer", "ignore_case":
+			if group == "analyzer" && option == "tokenizer" {
+				t.partNames(all, name, option, defined)
 			}
-		case "ignore_case":
-			if group == "filter" && strings.HasPrefix(all["index.analysis.filter."+part+".type"].text, "synonym") {
-				t.dropSynonym(all, name)
+			if group == "filter" && t.needs("synonym-option") && strings.HasPrefix(all["index.analysis.filter."+part+".type"].text, "synonym") {
+				t.tell("synonym-option", "settings."+name, "left out: "+all[name].String())
+				delete(all, name)
 			}
 		case "filter", "char_filter":
 			if group == "analyzer" || group == "normalizer" || option == "filter" && group == "filter" {
@@ -103,13 +101,6 @@ func analysisName(name string) (group, part, option string, ok bool) {
 		return "", "", "", false
 	}
 	return group, rest[:i], rest[i+1:], true
-}
-
-func (t *translation) dropSynonym(all map[string]setting, name string) {
-	if t.needs("synonym-option") {
-		t.tell("synonym-option", "settings."+name, "left out: "+all[name].String())
-		delete(all, name)
-	}
 }
 
 // partType translates the type of a part that the index defines.

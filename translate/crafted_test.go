@@ -45,6 +45,9 @@ func craft(name string, from translate.Server, types []string, mappings string, 
 	for i := 0; i < len(settings); i += 2 {
 		all[settings[i]] = settings[i+1]
 	}
-	return real{"crafted/" + name, from, translate.Index{Name: name, Types: types, Settings: all, Mappings: json.RawMessage(mappings),
-		Aliases: json.RawMessage(`{"` + name + `-alias":{"filter":{"term":{"k":"v"}},"is_write_index":true},"` + name + `-old":{"filter":{"and":[{"term":{"k":"v"}}]}}}`)}}
+	aliases := `{"` + name + `-alias":{"filter":{"term":{"k":"v"}},"is_write_index":true}`
+	if from.Major < 6 && from != os2 {
+		aliases += `,"` + name + `-old":{"filter":{"and":[{"term":{"k":"v"}}]}}`
+	}
+	return real{"crafted/" + name, from, translate.Index{Name: name, Types: types, Settings: all, Mappings: json.RawMessage(mappings), Aliases: json.RawMessage(aliases + "}")}}
 }

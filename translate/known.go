@@ -83,12 +83,12 @@ var families = map[string]string{
 	"search.semantic_highlighting": "o3",
 }
 
-// generation is the mark of the majors in the tables above.
+// mark is the mark of the majors in the tables above.
 func (s Server) mark() string {
-	switch {
-	case s.Product == elasticsearch:
+	switch s.Product {
+	case elasticsearch:
 		return "e" + string(rune('0'+min(max(s.Major, 7), 9)))
-	case s.Product == reshelve:
+	case reshelve:
 		return "o2"
 	}
 	return "o" + string(rune('0'+min(max(s.Major, 1), 3)))

@@ -110,13 +110,15 @@ func (t *translation) rootParams(m *node, where string) {
 		{"index_analyzer", "root-analyzer"}, {"search_analyzer", "root-analyzer"}, {"analyzer", "root-analyzer"}, {"search_quote_analyzer", "root-analyzer"},
 	} {
 		value := m.at(param.name)
-		if value != nil && t.needs(param.rule) && !(value.isObject() && len(value.members) == 0) {
-			m.take(param.name)
-			t.tell(param.rule, join(where, param.name), "left out: "+brief(value))
-		} else if value != nil && t.needs(param.rule) {
-			m.take(param.name)
-			t.tell("obsolete-parameter", join(where, param.name), "left out: it was empty")
+		if value == nil || !t.needs(param.rule) {
+			continue
 		}
+		rule := param.rule
+		if value.isObject() && len(value.members) == 0 {
+			rule = "own-field" // it said nothing
+		}
+		m.take(param.name)
+		t.tell(rule, join(where, param.name), "left out: "+brief(value))
 	}
 	t.lenientParams(m, where, "date_detection", "numeric_detection")
 	for _, name := range []string{"dynamic_date_formats", "date_formats"} {

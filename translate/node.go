@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -188,6 +189,9 @@ func (n *node) text() string {
 	if n.kind != token.String {
 		return string(n.raw)
 	}
+	if bytes.IndexByte(n.raw, '\\') < 0 {
+		return string(n.raw[1 : len(n.raw)-1])
+	}
 	r := token.New(n.raw)
 	if _, err := r.Next(); err != nil {
 		return ""
@@ -262,20 +266,6 @@ func (n *node) rename(from, to string) {
 // become makes the value another object.
 func (n *node) become(members ...member) {
 	n.kind, n.members, n.items, n.changed = token.Object, members, nil, true
-}
-
-// clone copies the value, so that one copy can be changed without the other.
-func (n *node) clone() *node {
-	c := *n
-	c.members = slices.Clone(n.members)
-	for i := range c.members {
-		c.members[i].value = c.members[i].value.clone()
-	}
-	c.items = slices.Clone(n.items)
-	for i := range c.items {
-		c.items[i] = c.items[i].clone()
-	}
-	return &c
 }
 
 // lenient reads what Elasticsearch up to 5 took for a boolean.

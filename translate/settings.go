@@ -191,22 +191,14 @@ func (t *translation) setting(all map[string]setting, name string) {
 	}
 }
 
-// codec keeps the codecs that the target may have.
+// codec keeps the codecs that every target has. Those of zstd come with a plugin, and no
+// version tells whether it is there.
 func (t *translation) codec(all map[string]setting, name, value string) {
-	open := Servers("opensearch 2.9-").Has(t.to) && Servers("opensearch 2.9-").Has(t.from)
 	switch value {
 	case "default", "best_compression":
 		return
 	case "lz4", "zlib":
-		if open || t.to.Product == reshelve {
-			return
-		}
-	case "zstd", "zstd_no_dict":
-		if open {
-			return
-		}
-	default:
-		if name != "index.codec" && open {
+		if Servers("opensearch 2.10-, reshelve").Has(t.to) {
 			return
 		}
 	}
