@@ -13,9 +13,15 @@
 // # Invariants
 //
 //  1. What no rule names goes through as it is, byte for byte where it is a value.
-//  2. Every difference between what goes in and what comes out is told as a change.
-//  3. Rules are applied in one fixed order, and the result of a route into itself is what
-//     went in, but for what a server never takes back (uuid, creation date, …).
+//  2. Every difference between what goes in and what comes out is told as a change, but for
+//     what the rule private names.
+//  3. Rules are applied in one fixed order, and a route into the very version that made the
+//     metadata needs only the rules that are Always.
+//  4. What a target takes is a fact about it, asked of the real server: known.go, fieldTypes.
 //
-// Absent on purpose: reading the source's metadata (snapshot) and asking the target (migrate).
+// An index with several mapping types becomes several bodies where types are split; Places
+// tells which documents belong to which.
+//
+// Absent on purpose: plugins that a target may or may not have, files of the source's machines,
+// rewriting documents, reading the source's metadata (snapshot) and asking the target (migrate).
 package translate
