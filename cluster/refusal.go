@@ -45,7 +45,7 @@ var meanings = []meaning{
 	{"es_rejected_execution_exception", "", fault.Limit, "the cluster cannot keep up: send less, or give it more nodes"},
 	{exception.Rejected, "", fault.Limit, "the cluster cannot keep up: send less, or give it more nodes"},
 	{exception.Validation, "maximum", fault.Limit, "raise cluster.max_shards_per_node, or make fewer shards"},
-	{exception.InvalidIndexName, "", fault.Refused, "choose another name with --rename"},
+	{exception.InvalidIndexName, "", fault.Refused, "choose another name"},
 	{exception.RepositoryMissing, "", fault.NotFound, "register the repository, or name one that GET /_snapshot lists"},
 	{"snapshot_missing_exception", "", fault.NotFound, "name a snapshot of that repository"},
 	{"repository_verification_exception", "", fault.Refused, "every node must reach the same place: check path.repo, the bucket's permissions and its name"},
@@ -237,7 +237,7 @@ func title(page string) string {
 // broken is the trouble of a connection that was not made, or ended too early.
 func (c *Client) broken(err error) *trouble {
 	t := &trouble{again: ifHarmless}
-	next := "start a store there with reshelve serve, or name another with --at"
+	next := "see whether something answers there, start a store with reshelve serve, or name another place"
 	kind := fault.Unavailable
 	var dial *net.OpError
 	var unknown x509.UnknownAuthorityError

@@ -151,8 +151,8 @@ func TestIndexVerbs(t *testing.T) {
 	}
 	says(0, `^no index matches "x\*"\n$`, `^$`, "ls", "x*")
 	says(0, `^no index matches "x\*"\n$`, `^$`, "stats", "x*")
-	says(8, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: resource_already_exists_exception: `, "create", "a")
-	says(3, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: index_not_found_exception: `, "delete", "x")
+	says(8, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: index a: resource_already_exists_exception: `, "create", "a")
+	says(3, `^$`, `^reshelve: `+regexp.QuoteMeta(dir)+`: index x: index_not_found_exception: `, "delete", "x")
 	says(2, `^$`, `one by one`, "delete", "*")
 }
 
