@@ -161,7 +161,7 @@ func (c *call) getSource() error {
 	}
 	switch {
 	case !found.Exists:
-		return exception.New(exception.ResourceNotFound, "Document not found [%s]/[%s]", c.name("index"), c.name("id"))
+		return exception.New(exception.ResourceNotFound, "Document not found [%s]/[%s]", found.Index, c.name("id"))
 	case found.Source == nil:
 		return exception.New(exception.ResourceNotFound, "Source not found [%s]/[%s]", c.name("index"), c.name("id"))
 	}

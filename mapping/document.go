@@ -1,7 +1,11 @@
 package mapping
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/java"
 	json "github.com/reshelve/reshelve/token"
 )
 
@@ -263,6 +267,11 @@ func (w *walk) unreadable(f *Field, t token, err error) error {
 		return exception.New(exception.MapperParsing, "failed to parse field [%s] of type [%s]", f.path, f.kind.name).CausedBy(exception.From(err))
 	}
 	preview := javaText(t.tree())
+	if t.kind == json.Float && (f.kind.name == "float" || f.kind.name == "half_float") {
+		if v, err := strconv.ParseFloat(string(t.text), 32); err != nil && math.IsInf(v, 0) {
+			preview = java.Double(v) // the server shows what it has read: a number of 32 bits
+		}
+	}
 	switch {
 	case w.preview == &noPreview:
 		return w.unquoted(f, err)
