@@ -12,8 +12,8 @@ import (
 )
 
 // pathFilter is filter_path: which parts of an answer the client wants. A path is
-// names between dots, where * stands for any text in a name and ** for any
-// number of names; arrays are passed through. What becomes empty is left out.
+// names between dots, where * stands for any text in a name and ** for one or
+// more names; arrays are passed through. What becomes empty is left out.
 type pathFilter struct {
 	includes [][]string
 	excludes [][]string // paths with a minus before them
@@ -170,15 +170,15 @@ func step(paths [][]string, name string) (below [][]string, matched bool) {
 		below = append(below, path)
 	}
 	for _, path := range paths {
-		for len(path) > 1 && path[0] == "**" { // it may stand for nothing, too
-			remains(path)
-			path = path[1:]
-		}
-		if path[0] != "**" && !wildcard.Match(path[0], name) {
+		many := path[0] == "**" // it stands for this name, and perhaps for more
+		if !many && !wildcard.Match(path[0], name) {
 			continue
 		}
 		if len(path) == 1 {
 			return nil, true
+		}
+		if many {
+			remains(path)
 		}
 		remains(path[1:])
 	}
