@@ -91,7 +91,9 @@ func (c *call) bulk() error {
 // actionParams is what the URL says of every item.
 func (c *call) actionParams() (a action, err error) {
 	a = action{target: c.name("index"), routing: c.text("routing", ""), pipeline: c.text("pipeline", ""), guard: unguarded}
-	a.requireAlias, err = c.boolean("require_alias", false)
+	if value, ok := c.has("require_alias"); ok && value != "" { // in a bulk an empty value is none
+		a.requireAlias, err = parseBoolean(value)
+	}
 	a.filter, a.filtered = c.sourceParams()
 	return a, err
 }

@@ -11,21 +11,22 @@ import (
 
 // updateDocument changes one document.
 func (c *call) updateDocument() error {
-	if c.isSet("version") || c.isSet("version_type") {
-		return problems{"internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead"}.err()
-	}
 	u := update{change: document.Change{DetectNoop: true}}
 	u.filter, u.wanted = c.sourceParams()
+	_, err := c.visibility() // in the server's order: it tells the first mistake alone
+	if err != nil {
+		return err
+	}
+	if u.change.DocAsUpsert, err = c.boolean("doc_as_upsert", false); err != nil {
+		return err
+	}
 	retries, err := c.integer("retry_on_conflict", 32, 0)
 	if err != nil {
 		return err
 	}
 	u.change.Retries = int(retries)
-	if u.change.DocAsUpsert, err = c.boolean("doc_as_upsert", false); err != nil {
-		return err
-	}
-	if _, err := c.visibility(); err != nil {
-		return err
+	if c.isSet("version") || c.isSet("version_type") {
+		return problems{"internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead"}.err()
 	}
 	if u.guard, err = c.guard(); err != nil {
 		return err
