@@ -3,6 +3,8 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,42 +99,41 @@ func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outco
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	var wrong []string
-	var equal, differ int64
-	for _, c := range checks {
-		if c.State == work.Failed {
+	return verdict(p, checks, t.plan.AllowFailures), nil
+}
+
+// verdict is Done when everything was compared and nothing differs but, at most, so many
+// documents as may fail; else it lists what is wrong, each with its cause.
+func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome {
+	var wrong, differing []string
+	var differ int64
+	for _, key := range slices.Sorted(maps.Keys(checks)) {
+		c := checks[key]
+		if c.State != work.Done {
 			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
 		}
-		equal += c.Result.Equal
 		if n := c.differences(); n > 0 {
 			differ += n
-			wrong = append(wrong, c.Index+": "+strings.ReplaceAll(c.Result.String(), "\n", ", "))
+			differing = append(differing, c.Index+": "+strings.ReplaceAll(c.Result.String(), "\n", ", "))
 		}
 	}
 	for _, index := range p.Indices {
 		if index.State == work.Failed {
-			wrong = append(wrong, index.Source+" is not on the target: "+index.Cause)
+			wrong = append(wrong, index.Source+" was not moved: "+index.Cause)
 		}
 	}
 	if p.Items.Failed > 0 {
 		wrong = append(wrong, counted(p.Items.Failed, "items")+" failed")
 	}
-	text := fmt.Sprintf("%s compared", counted(len(checks), "indices"))
-	if len(wrong) == 0 || p.Failed <= t.plan.AllowFailures && differ <= p.Failed && p.Items.Failed == 0 && !t.lacks(p) {
-		return worker.Outcome{Worked: true, Done: true, Text: text + ": no document is missing, stale or too many"}, nil
-	}
-	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(wrong, "; "),
-		Next: "mend the causes, then reshelve movement redrive or repair; or accept what is listed with reshelve movement finish; or abort"}, nil
-}
-
-// lacks tells whether an index is not on the target at all.
-func (t *turn) lacks(p *Progress) bool {
-	for _, index := range p.Indices {
-		if index.State == work.Failed {
-			return true
+	text := counted(len(checks), "indices") + " compared"
+	if allowance := min(p.Failed, allowed); len(wrong) == 0 && differ <= allowance {
+		if differ > 0 {
+			return worker.Outcome{Worked: true, Done: true, Text: fmt.Sprintf("%s: %d documents differ, as allowed", text, differ)}
 		}
+		return worker.Outcome{Worked: true, Done: true, Text: text + ": no document is missing, stale or too many"}
 	}
-	return false
+	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(append(wrong, differing...), "; "),
+		Next: "mend the causes, then reshelve movement redrive or repair; or accept what is listed with reshelve movement finish; or abort"}
 }
 
 // errDamaged names what of the snapshot could not be read.

@@ -1,0 +1,48 @@
+package migrate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/work"
+)
+
+// TestTheVerdict: a movement is done when everything was compared and nothing differs that
+// may not; whatever else there is, it is listed.
+func TestTheVerdict(t *testing.T) {
+	compared := func(state work.State, differ int64) check {
+		c := check{Verified: Verified{Index: "books"}}
+		c.State, c.Cause = state, "the disk is torn"
+		if differ > 0 {
+			c.Result.Counts = map[reconcile.Class]int64{reconcile.Missing: differ}
+		}
+		return c
+	}
+	for name, tc := range map[string]struct {
+		check   check
+		failed  int64 // documents
+		items   int   // that failed
+		entry   work.State
+		allowed int64
+		listed  string // "": done
+	}{
+		"all equal":                          {check: compared(work.Done, 0)},
+		"a document is missing":              {check: compared(work.Done, 1), listed: "missing 1"},
+		"it could not be compared":           {check: compared(work.Failed, 0), listed: "could not be compared: the disk is torn"},
+		"the comparison has not ended":       {check: compared(work.Waiting, 0), listed: "could not be compared"},
+		"an item failed":                     {check: compared(work.Done, 0), items: 1, listed: "1 item failed"},
+		"an index was not moved":             {check: compared(work.Done, 0), entry: work.Failed, listed: "was not moved"},
+		"as many failed as may":              {check: compared(work.Done, 2), failed: 2, allowed: 2},
+		"more failed than may":               {check: compared(work.Done, 3), failed: 3, allowed: 2, listed: "missing 3"},
+		"one is missing that has not failed": {check: compared(work.Done, 2), failed: 1, allowed: 5, listed: "missing 2"},
+		"failures do not allow a torn disk":  {check: compared(work.Failed, 0), failed: 1, allowed: 5, listed: "could not be compared"},
+	} {
+		p := &Progress{Indices: []IndexProgress{{Index: Index{Source: "books"}, State: tc.entry}}, Items: States{Failed: tc.items}}
+		p.Failed = tc.failed
+		o := verdict(p, map[string]check{"books": tc.check}, tc.allowed)
+		if o.Done == o.Listed || o.Listed != (tc.listed != "") || !strings.Contains(o.Text, tc.listed) {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
