@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -18,10 +17,6 @@ func (t *turn) refresh(ctx context.Context) error {
 	}
 	return nil
 }
-
-// closing is the key of the piece by which one worker at a time ends a movement. It is not
-// among the movement's pieces, which it removes.
-func (t *turn) closing() string { return "closing/" + t.movement.ID }
 
 // Settle hands over what was made to the target's owner, and removes the records of pieces.
 // The movement's own record, with its report, stays.
@@ -43,11 +38,15 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID)); err != nil || busy {
 		return worker.Outcome{}, err
 	}
-	report, err := t.report(ctx)
-	if err != nil {
-		return worker.Outcome{}, err
-	}
-	outcome, err := worker.Single(ctx, s, m, t.closing(), t.plan.Policy, func(ctx context.Context) error {
+	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"
+	outcome, err := worker.Single(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) error {
+		p, err := ProgressOf(ctx, t.Driver, m)
+		if err == nil {
+			err = t.Driver.Make(ctx, reported, p) // what an attempt before has stored stands: it has perhaps removed records
+		}
+		if err != nil {
+			return err
+		}
 		ledger, err := t.Driver.Ledger(ctx, m.ID)
 		if err != nil {
 			return err
@@ -59,26 +58,15 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 		}
 		return t.Driver.RemoveAll(ctx, prefix(m.ID))
 	})
-	if err == nil && outcome.Done {
-		err = t.Driver.RemoveAll(ctx, t.closing())
+	if err != nil || !outcome.Done {
+		return outcome, err
 	}
-	outcome.Report = report
+	record, err := t.Driver.Store().Get(ctx, reported)
+	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
+		return worker.Outcome{}, nil
+	}
+	outcome.Report = record.Value
 	return outcome, err
-}
-
-// report is what stays of a migration when its records are removed: how far it came. What
-// an attempt before has stored stands, since it has perhaps removed records already.
-func (t *turn) report(ctx context.Context) (json.RawMessage, error) {
-	key := t.closing() + "/report"
-	p, err := ProgressOf(ctx, t.Driver, t.movement)
-	if err == nil {
-		err = t.Driver.Make(ctx, key, p)
-	}
-	if err != nil {
-		return nil, err
-	}
-	record, err := t.Driver.Store().Get(ctx, key)
-	return record.Value, err
 }
 
 // end does with the thing of an entry what the movement's end asks for.

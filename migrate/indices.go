@@ -25,7 +25,7 @@ type entry struct {
 func (t *turn) indices(ctx context.Context) (worker.Outcome, error) {
 	made, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", "index_setup"), t.plan.Policy, t.makeEntries)
 	if err != nil || !made.Done || made.Worked {
-		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Text: made.Text}, err
+		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Piece: made.Piece, Text: made.Text}, err
 	}
 	entries, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
 	if err != nil {

@@ -44,7 +44,7 @@ func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcom
 		return t.makeChecks(ctx, run)
 	})
 	if err != nil || !made.Done || made.Worked {
-		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Text: made.Text}, err
+		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Piece: made.Piece, Text: made.Text}, err
 	}
 	checks, err := drive.Pieces[check](ctx, t.Driver, t.key("check", run, ""))
 	if err != nil {

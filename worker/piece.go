@@ -59,9 +59,11 @@ func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.
 	case err != nil:
 		return Outcome{}, err
 	case held == nil:
-		return Outcome{Done: there.State == work.Done, Failed: there.State == work.Failed, Text: there.Cause}, nil
+		return Outcome{Done: there.State == work.Done, Failed: there.State == work.Failed, Text: there.Cause, Piece: key}, nil
 	}
-	return Settle(ctx, held, Beating(s, m, held, p, held.Beat, do))
+	outcome, err := Settle(ctx, held, Beating(s, m, held, p, held.Beat, do))
+	outcome.Piece = key
+	return outcome, err
 }
 
 // Beating runs do, and each heartbeat calls beat, which stores that the worker is alive. The

@@ -32,6 +32,7 @@ type Lane interface {
 type Outcome struct {
 	Worked bool            // something was done: another turn may find more at once
 	Done   bool            // the phase has ended
+	Piece  string          // with Failed: the key of the piece that failed
 	Failed bool            // the phase has ended without having done what it should
 	Listed bool            // the phase has come to an end that an operator may accept: differences, failures
 	Text   string          // what Done, Failed and Listed tell people
@@ -146,11 +147,25 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Context, Slot, *movement.Record) (Outcome, error),
 	happened movement.Happening) (worked bool, err error) {
 	outcome, err := do(ctx, s, m)
-	if err == nil && outcome.Done {
+	switch {
+	case err != nil:
+		return outcome.Worked, err
+	case outcome.Failed: // it is said, and tried again: nothing else leads out of here
+		err = s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text})
+	case outcome.Done:
 		err = s.tell(ctx, m, movement.Event{Happened: happened, Report: outcome.Report})
+	default:
+		return outcome.Worked, nil
+	}
+	if err == nil { // only now: until the end is stored, whoever comes needs what it was told with
+		err = s.Driver.RemoveAll(ctx, ClosingKey(m.ID))
 	}
 	return outcome.Worked, err
 }
+
+// ClosingKey is the key of the piece by which one worker at a time ends a movement, and the
+// prefix of what it keeps meanwhile. It is not among the movement's pieces, which are removed.
+func ClosingKey(id string) string { return "closing/" + id }
 
 // phase does something for the current phase.
 func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
@@ -170,13 +185,23 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 	case err != nil:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: err.Error(), Next: fault.Next(err)})
 	case outcome.Failed:
-		return true, s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase.Key(), Cause: outcome.Text})
+		return true, s.giveUp(ctx, m, phase.Key(), outcome)
 	case outcome.Listed:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: outcome.Text, Next: outcome.Next, Listed: true})
 	case outcome.Done:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseDone, Phase: phase.Key(), Cause: outcome.Text, Report: outcome.Report})
 	}
 	return outcome.Worked, nil
+}
+
+// giveUp says that the phase has failed, and forgets the piece that did: resume, which the
+// failure offers, begins it anew.
+func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outcome Outcome) error {
+	err := s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase, Cause: outcome.Text})
+	if err == nil && outcome.Piece != "" {
+		err = s.Driver.Remove(ctx, outcome.Piece)
+	}
+	return err
 }
 
 // tell lets a happening happen. That it no longer can is no error: someone else was faster,

@@ -221,3 +221,24 @@ func TestAbortUndoes(t *testing.T) {
 		t.Errorf("%s, %v", r.State, f.counts)
 	}
 }
+
+// TestResumeBeginsAnew: what failed as often as it may is tried again when somebody has
+// mended the cause and says so.
+func TestResumeBeginsAnew(t *testing.T) {
+	f := newFleet(t)
+	f.fails = func(key string, attempt int) error {
+		if key == "one" && attempt <= policy.MaxAttempts {
+			return fault.New(fault.Corrupt, "the file is torn")
+		}
+		return nil
+	}
+	f.run(t.Context(), 2)
+	if r := f.state(); r.State != movement.Failed || r.Cause != "the file is torn" {
+		t.Fatalf("%s: %q", r.State, r.Cause)
+	}
+	f.tell(movement.Resume)
+	f.run(t.Context(), 2)
+	if r := f.state(); r.State != movement.Finished {
+		t.Errorf("%s: %q", r.State, r.Cause)
+	}
+}
