@@ -377,6 +377,7 @@ func TestEventsThatAreNone(t *testing.T) {
 func FuzzParseEvent(f *testing.F) {
 	f.Add(`stuck verify/2 by=w1 cause="12 \"documents\" differ" next="" listed`)
 	f.Add(`throttle by=ann rate="{\"documents\":5000}" why=x=y`)
+	f.Add("=\" 0\"0")
 	f.Fuzz(func(t *testing.T, line string) {
 		e, err := movement.ParseEvent(line)
 		if err != nil || len(line) > 900 {

@@ -57,7 +57,7 @@ func quote(s string) string {
 // ParseEvent reads what [Event.String] prints; fault.Usage for anything else.
 func ParseEvent(line string) (Event, error) {
 	words, err := split(line)
-	if err != nil || len(words) == 0 {
+	if err != nil || len(words) == 0 || !isWord(words[0]) {
 		return Event{}, fault.New(fault.Usage, "%q is no event", line)
 	}
 	var e Event
@@ -67,13 +67,19 @@ func ParseEvent(line string) (Event, error) {
 		switch {
 		case word == "listed":
 			e.Listed = true
-		case !pair && e.Phase == "":
+		case !pair && e.Phase == "" && isWord(word):
 			e.Phase = word
 		case !pair || !e.set(key, value):
 			return Event{}, fault.New(fault.Usage, "%q: what is %q?", line, word)
 		}
 	}
 	return e, nil
+}
+
+// isWord reports whether s can stand without quotes: small letters, digits, and the - and /
+// of phases and their attempts.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-/") == ""
 }
 
 func (e *Event) setWord(word string) {
