@@ -159,6 +159,9 @@ func printMovement(w io.Writer, m *control.Movement) {
 			fmt.Fprintf(w, "%s: %s there that the snapshot does not hold: the index was there before\n", v.Index, have(v.Others, "document"))
 		}
 	}
+	for _, text := range append(notBroughtBack(m), m.Progress.Left...) {
+		fmt.Fprintln(w, oneLine(text))
+	}
 	for _, phase := range m.Phases {
 		if !phase.Ended.IsZero() {
 			what := ""
@@ -168,4 +171,18 @@ func printMovement(w io.Writer, m *control.Movement) {
 			fmt.Fprintf(w, "%s: %s%s\n", phase.Key(), what, spanText(phase.Ended.Sub(phase.Started)))
 		}
 	}
+}
+
+// notBroughtBack tells what an abort cannot undo: what was written into indices that were
+// there before.
+func notBroughtBack(m *control.Movement) (texts []string) {
+	if m.State != movement.Aborting && m.State != movement.Aborted {
+		return nil
+	}
+	for _, i := range m.Progress.Indices {
+		if n := i.Copied.Acknowledged; i.Existed && n > 0 {
+			texts = append(texts, fmt.Sprintf("index %s was there before, and keeps %s that the movement has written: what they replaced is not brought back", i.Target, counted(n, "document")))
+		}
+	}
+	return texts
 }

@@ -48,6 +48,24 @@ func (d *Driver) Intend(ctx context.Context, id string, e movement.Entry) error 
 	})
 }
 
+// Made writes down that the thing of an entry was made, and what tells it from others.
+func (d *Driver) Made(ctx context.Context, id string, e movement.Entry, identity string) error {
+	return again(ctx, func() error {
+		_, err := coord.Update(ctx, d.store, entryKey(id, e), func(there []byte) ([]byte, error) {
+			if there == nil {
+				return nil, fault.New(fault.Conflict, "the entry is gone")
+			}
+			var now movement.Entry
+			if err := decode(there, &now); err != nil {
+				return nil, err
+			}
+			now.Made, now.Identity = true, identity
+			return json.Marshal(now)
+		})
+		return fault.At(err, entryKey(id, e))
+	})
+}
+
 // Strike removes an entry: what it names is gone, or belongs to someone else from now on.
 func (d *Driver) Strike(ctx context.Context, id string, e movement.Entry) error {
 	return d.Remove(ctx, entryKey(id, e))

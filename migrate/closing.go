@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -40,23 +42,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	}
 	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"
 	outcome, err := worker.Single(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) error {
-		p, err := ProgressOf(ctx, t.Driver, m)
-		if err == nil {
-			err = t.Driver.Make(ctx, reported, p) // what an attempt before has stored stands: it has perhaps removed records
-		}
-		if err != nil {
-			return err
-		}
-		ledger, err := t.Driver.Ledger(ctx, m.ID)
-		if err != nil {
-			return err
-		}
-		for i := range ledger {
-			if err := t.end(ctx, &ledger[i], finish); err != nil {
-				return fault.At(err, ledger[i].Kind+" "+ledger[i].Name)
-			}
-		}
-		return t.Driver.RemoveAll(ctx, prefix(m.ID))
+		return t.closeOnce(ctx, reported, finish)
 	})
 	if err != nil || !outcome.Done {
 		return outcome, err
@@ -69,12 +55,56 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	return outcome, err
 }
 
-// end does with the thing of an entry what the movement's end asks for.
-func (t *turn) end(ctx context.Context, e *movement.Entry, finish bool) error {
-	if e.Deed(finish) == movement.Remove && e.Kind == "index" {
-		if err := t.target.DeleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
+// closeOnce makes the report, and then goes through the ledger and removes the records. What
+// an attempt before has reported stands: it has perhaps removed records already.
+func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) error {
+	p, err := ProgressOf(ctx, t.Driver, t.movement)
+	if err == nil {
+		err = t.Driver.Make(ctx, reported, p)
+	}
+	if err != nil {
+		return err
+	}
+	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
+	if err != nil {
+		return err
+	}
+	for i := range ledger {
+		if err := t.end(ctx, &ledger[i], reported, finish); err != nil {
+			return fault.At(err, ledger[i].Kind+" "+ledger[i].Name)
+		}
+	}
+	return t.Driver.RemoveAll(ctx, prefix(t.movement.ID))
+}
+
+// end does with the thing of an entry what the movement's end asks for. What it leaves alone
+// is in the report before the entry is gone.
+func (t *turn) end(ctx context.Context, e *movement.Entry, reported string, finish bool) error {
+	if e.Deed(finish) == movement.Remove && e.Kind == kindIndex {
+		left, err := t.removeIndex(ctx, e)
+		if err == nil && left != "" {
+			err = t.leave(ctx, reported, left)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return t.Driver.Strike(ctx, t.movement.ID, *e)
+}
+
+// leave adds to the report what the end has left alone.
+func (t *turn) leave(ctx context.Context, reported, what string) error {
+	record, err := t.Driver.Store().Get(ctx, reported)
+	if err != nil {
+		return err
+	}
+	var p Progress
+	if err := json.Unmarshal(record.Value, &p); err != nil {
+		return fault.Wrap(fault.Corrupt, err)
+	}
+	if slices.Contains(p.Left, what) {
+		return nil
+	}
+	p.Left = append(p.Left, what)
+	return t.Driver.Put(ctx, reported, p)
 }

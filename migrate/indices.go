@@ -6,10 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -101,56 +98,4 @@ func (t *turn) makeEntries(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// makeIndex creates the index on the target, unless it is there.
-func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) error {
-	index := held.Piece().Index
-	ours := movement.Entry{Kind: "index", Name: index.Target, Keep: true, By: t.Worker}
-	body, err := t.indexBody(ctx, index)
-	if err != nil {
-		return err
-	}
-	there, err := t.target.IndexExists(ctx, index.Target)
-	if err != nil {
-		return err
-	}
-	if there {
-		return t.existing(ctx, held)
-	}
-	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
-		return err
-	}
-	err = t.target.CreateIndex(ctx, index.Target, body)
-	if cluster.Exists(err) { // by an attempt of ours, or by another worker
-		return nil
-	}
-	return err
-}
-
-// existing takes an index of the target as it is.
-func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) error {
-	index := held.Piece().Index
-	made, err := t.madeByUs(ctx, "index", index.Target)
-	if err != nil || made {
-		return err
-	}
-	count, err := t.target.Count(ctx, index.Target)
-	if err != nil {
-		return err
-	}
-	if count > 0 && !t.plan.IntoExisting {
-		err := fault.New(fault.Refused, "the index %s of the target holds %d documents", index.Target, count)
-		return fault.WithNext(err, "choose another name with --rename, or allow it with --into-existing")
-	}
-	return held.Update(func(e entry, _ time.Time) (entry, error) {
-		e.Existed = true
-		return e, nil
-	})
-}
-
-// madeByUs tells whether the ledger names it.
-func (t *turn) madeByUs(ctx context.Context, kind, name string) (bool, error) {
-	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
-	return slices.ContainsFunc(ledger, func(e movement.Entry) bool { return e.Kind == kind && e.Name == name }), err
 }

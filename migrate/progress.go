@@ -22,6 +22,8 @@ type Progress struct {
 	Verified []Verified `json:"verified,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
 	Causes map[string]int `json:"causes,omitempty"`
+	// Left are sentences about what the end of the movement has left alone.
+	Left []string `json:"left,omitempty"`
 }
 
 // States counts pieces.

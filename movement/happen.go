@@ -11,7 +11,7 @@ import (
 func (r *Record) happening(e Event) (effects []Effect, changed bool, err error) {
 	switch e.Happened {
 	case Undone:
-		return r.undone()
+		return r.undone(e)
 	case Settled:
 		return r.settled(e)
 	case PhaseBegun, PhaseDone:
@@ -27,7 +27,7 @@ func (r *Record) late(e Event) error {
 	return fault.WithNext(fault.New(fault.Conflict, "the movement is %s: %s comes too late", r.State, e.words()), "read the movement again")
 }
 
-func (r *Record) undone() ([]Effect, bool, error) {
+func (r *Record) undone(e Event) ([]Effect, bool, error) {
 	switch r.State {
 	case Aborting:
 		r.State, r.Cause, r.Next = Aborted, "", ""
@@ -36,8 +36,9 @@ func (r *Record) undone() ([]Effect, bool, error) {
 	case Aborted, Reversed:
 		return nil, false, nil
 	default:
-		return nil, false, r.late(Event{Happened: Undone})
+		return nil, false, r.late(e)
 	}
+	r.report(e)
 	return nil, true, nil
 }
 

@@ -22,6 +22,9 @@ type Entry struct {
 	Kind string `json:"kind"` // "index", "template", "settings" …; the lane's
 	Name string `json:"name"`
 	Made bool   `json:"made,omitempty"`
+	// Identity tells the thing that was made from another that somebody makes later under
+	// its name; "" where the kind has none, and until it was made.
+	Identity string `json:"identity,omitempty"`
 	// Keep tells that the thing is what the movement is for: finish hands it over. Without
 	// it, finish undoes it as abort does.
 	Keep bool `json:"keep,omitempty"`
@@ -39,15 +42,13 @@ func LedgerKey(id, kind, name string) string {
 	return LedgerPrefix(id) + work.Safe(kind) + "/" + work.Safe(name)
 }
 
-// Intend is what is stored before e's thing is made or changed. There is the entry that
-// stands there already, nil when none does: it wins, because what a second try sees before
-// it may be what the first has made.
-func (e Entry) Intend(there *Entry) Entry {
-	if there != nil {
-		return *there
+// Ours tells whether the thing that stands there now is the movement's: the very thing that
+// was made, or, when the making was begun and nobody knows how it ended, one that is empty.
+func (e *Entry) Ours(identity string, empty bool) bool {
+	if e.Made {
+		return e.Identity == identity
 	}
-	e.Made = false
-	return e
+	return empty
 }
 
 // Deed is what is done with an entry's thing when a movement ends.

@@ -41,11 +41,22 @@ func TestWhatBecomesOfTheLedger(t *testing.T) {
 	}
 }
 
-// TestASecondTryRemembersWhatWasThereFirst: what it sees itself is what the first has made.
-func TestASecondTryRemembersWhatWasThereFirst(t *testing.T) {
-	first := movement.Entry{Kind: "settings", Name: "books", Before: json.RawMessage(`"1s"`), By: "w1"}.Intend(nil)
-	second := movement.Entry{Kind: "settings", Name: "books", Before: json.RawMessage(`"-1"`), By: "w2", Made: true}.Intend(&first)
-	if string(second.Before) != `"1s"` || second.By != "w1" || second.Made {
-		t.Errorf("%+v", second)
+// TestWhoseAThingIs: what was made is known by its identity, and what perhaps was made by
+// being empty.
+func TestWhoseAThingIs(t *testing.T) {
+	for _, tc := range []struct {
+		entry    movement.Entry
+		identity string
+		empty    bool
+		ours     bool
+	}{
+		{movement.Entry{Made: true, Identity: "a"}, "a", false, true},
+		{movement.Entry{Made: true, Identity: "a"}, "b", true, false},
+		{movement.Entry{}, "b", true, true},
+		{movement.Entry{}, "b", false, false},
+	} {
+		if got := tc.entry.Ours(tc.identity, tc.empty); got != tc.ours {
+			t.Errorf("%+v, there is %s, empty %v: ours is %v", tc.entry, tc.identity, tc.empty, got)
+		}
 	}
 }

@@ -1,0 +1,150 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// kindIndex is the kind of ledger entries of indices; their identity is index.uuid.
+const kindIndex = "index"
+
+// makeIndex creates the index on the target, unless it is there.
+func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) error {
+	index := held.Piece().Index
+	body, err := t.indexBody(ctx, index)
+	if err != nil {
+		return err
+	}
+	there, err := t.target.IndexExists(ctx, index.Target)
+	if err != nil {
+		return err
+	}
+	if there {
+		return t.existing(ctx, held)
+	}
+	ours := movement.Entry{Kind: kindIndex, Name: index.Target, Keep: true, By: t.Worker}
+	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
+		return err
+	}
+	err = t.target.CreateIndex(ctx, index.Target, body)
+	if cluster.Exists(err) { // by an attempt of ours whose answer was lost, or by somebody else
+		return t.existing(ctx, held)
+	}
+	if err != nil {
+		return err
+	}
+	return t.made(ctx, ours)
+}
+
+// made writes down which index it is that we have made.
+func (t *turn) made(ctx context.Context, e movement.Entry) error {
+	identity, err := t.identity(ctx, e.Name)
+	if err != nil {
+		return err
+	}
+	return t.Driver.Made(ctx, t.movement.ID, e, identity)
+}
+
+// identity tells an index from every other that has, had or will have its name.
+func (t *turn) identity(ctx context.Context, index string) (string, error) {
+	settings, err := t.target.Settings(ctx, index)
+	if err != nil {
+		return "", err
+	}
+	identity, _ := settings["index.uuid"].(string)
+	if identity == "" {
+		return "", fault.At(fault.New(fault.Corrupt, "the target tells no index.uuid"), index)
+	}
+	return identity, nil
+}
+
+// existing takes an index that the target has: ours from an attempt before, or somebody
+// else's as it is.
+func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) error {
+	index := held.Piece().Index
+	if err := t.target.Refresh(ctx, index.Target); err != nil { // what was just written counts too
+		return err
+	}
+	count, err := t.target.Count(ctx, index.Target)
+	if err != nil {
+		return err
+	}
+	e, err := t.inLedger(ctx, kindIndex, index.Target)
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		identity, err := t.identity(ctx, index.Target)
+		switch {
+		case err != nil:
+			return err
+		case e.Ours(identity, count == 0) && e.Made:
+			return nil
+		case e.Ours(identity, count == 0):
+			return t.Driver.Made(ctx, t.movement.ID, *e, identity)
+		}
+		// Somebody made it between our look and our making: it is not ours to take away.
+		if err := t.Driver.Strike(ctx, t.movement.ID, *e); err != nil {
+			return err
+		}
+	}
+	if count > 0 && !t.plan.IntoExisting {
+		err := fault.New(fault.Refused, "the index %s of the target holds %s", index.Target, counted(int(count), "documents"))
+		return fault.WithNext(err, "choose another name with --rename, or allow it with --into-existing")
+	}
+	return held.Update(func(e entry, _ time.Time) (entry, error) {
+		e.Existed = true
+		return e, nil
+	})
+}
+
+// inLedger is the entry of a thing; nil when there is none.
+func (t *turn) inLedger(ctx context.Context, kind, name string) (*movement.Entry, error) {
+	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
+	i := slices.IndexFunc(ledger, func(e movement.Entry) bool { return e.Kind == kind && e.Name == name })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &ledger[i], nil
+}
+
+// madeByUs tells whether the ledger names it.
+func (t *turn) madeByUs(ctx context.Context, kind, name string) (bool, error) {
+	e, err := t.inLedger(ctx, kind, name)
+	return e != nil, err
+}
+
+// removeIndex deletes an index that the movement has made. One that somebody else has put in
+// its place is left alone, and left tells so.
+func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string, err error) {
+	identity, err := t.identity(ctx, e.Name)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var count int64
+	if !e.Made { // nobody knows how the making ended: an index with documents is not ours
+		if err := t.target.Refresh(ctx, e.Name); err != nil {
+			return "", err
+		}
+		if count, err = t.target.Count(ctx, e.Name); err != nil {
+			return "", err
+		}
+	}
+	if !e.Ours(identity, count == 0) {
+		return fmt.Sprintf("index %s is not the one that the movement made: it was left alone", e.Name), nil
+	}
+	if err := t.target.DeleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
+		return "", err
+	}
+	return "", nil
+}
