@@ -23,8 +23,10 @@
 //     snapshot holds, so that a repeat changes nothing and never makes anything older.
 //  2. The cursor of an item is stored only up to where every document was acknowledged, was
 //     found newer on the target, or stands in the list of failures.
-//  3. A segment counts as read only when its checksum was right; what cannot be read fails
-//     the item, never a document in silence.
+//  3. What cannot be read fails the item, never a document in silence. An item is a part of
+//     a segment, or of several, and sees no checksum of a file that it did not read to its
+//     end: the comparison reads each shard to its end, checksums included, and a document
+//     that a damaged file gave differs there.
 //  4. An index that is on the target already is not changed, and never deleted.
 //  5. What the movement makes stands in the ledger before it is made.
 //

@@ -76,7 +76,7 @@ func (p *Phase) Check() bool {
 	return p.Name == VerifyPhase || p.Name == RepairPhase || p.Name == RedrivePhase
 }
 
-// Record is a movement, as the coordination store keeps it under "movement/ID".
+// Record is a movement, as the coordination store keeps it under "movements/ID".
 type Record struct {
 	ID    string          `json:"id"`
 	Kind  Kind            `json:"kind"`
