@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 )
@@ -154,7 +155,7 @@ func (d *delivery) attempt(items []int) (left []int, t *trouble) {
 	} else {
 		left, t = items, d.whole(t, len(body))
 	}
-	w.pace.leave(d.judge(t), began, asked(t))
+	w.pace.leave(d.judge(t), began, asked(t), coolFirst+chance.N(d.ctx, coolFirst))
 	switch {
 	case t == nil || len(left) < len(items):
 		w.wait(nil)

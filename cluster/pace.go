@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -80,8 +79,8 @@ const (
 )
 
 // leave ends a request that was sent at began. Asked is how long the cluster
-// wants to be left alone.
-func (p *pace) leave(v verdict, began time.Time, asked time.Duration) {
+// wants to be left alone, cool how long it is after a rejection in any case.
+func (p *pace) leave(v verdict, began time.Time, asked, cool time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flying--
@@ -93,7 +92,6 @@ func (p *pace) leave(v verdict, began time.Time, asked time.Duration) {
 		if fresh {
 			p.lower(now, 0.5)
 		}
-		cool := coolFirst + rand.N(coolFirst)
 		if r := now.Add(max(cool, min(asked, longestWish))); r.After(p.resume) {
 			p.resume = r
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -62,7 +63,7 @@ func insist(ctx context.Context, patience time.Duration, attempt func() *trouble
 	if patience < 0 {
 		err = counted()
 	} else {
-		err = failsafe.With(policy(patience)).WithContext(ctx).Run(counted)
+		err = failsafe.With(policy(ctx, patience)).WithContext(ctx).Run(counted)
 	}
 	var t *trouble
 	switch {
@@ -79,19 +80,21 @@ func insist(ctx context.Context, patience time.Duration, attempt func() *trouble
 }
 
 // policy repeats what may be.
-func policy(patience time.Duration) retrypolicy.RetryPolicy[any] {
+func policy(ctx context.Context, patience time.Duration) retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
 			var t *trouble
 			return errors.As(err, &t) && t.again != never && t.wait <= longestWish
 		}).
-		WithBackoff(firstPause, longestPause).WithJitterFactor(jitter).
 		WithDelayFunc(func(e failsafe.ExecutionAttempt[any]) time.Duration {
 			var t *trouble
+			pause := firstPause << min(e.Retries(), 10)
 			if errors.As(e.LastError(), &t) && t.wait > 0 {
-				return time.Duration(float64(t.wait) / (1 - jitter)) // never sooner than asked for
+				pause = time.Duration(float64(t.wait) / (1 - jitter)) // never sooner than asked for
+			} else if pause > longestPause {
+				pause = longestPause
 			}
-			return -1 // the backoff's
+			return time.Duration(float64(pause) * (1 - jitter + 2*jitter*chance.Float(ctx)))
 		}).
 		WithMaxRetries(-1).WithMaxDuration(patience).ReturnLastFailure().Build()
 }

@@ -2,7 +2,6 @@ package drive
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
@@ -18,7 +17,7 @@ type Driver struct {
 
 // New makes a driver. Tolerance is how far the machine's clock may be from the store's.
 func New(store coord.Store, tolerance time.Duration) *Driver {
-	return &Driver{store: store, clock: clock{store: store, tolerance: tolerance}}
+	return &Driver{store: store, clock: clock{store: store, tolerance: tolerance, turn: newLock()}}
 }
 
 // Store is the coordination store.
@@ -36,7 +35,7 @@ type clock struct {
 	store     coord.Store
 	tolerance time.Duration
 
-	mu     sync.Mutex
+	turn   lock // to ask the store
 	at     coord.Time
 	asked  time.Time // by the machine, with its monotonic part
 	offset time.Duration
@@ -48,8 +47,8 @@ const asksEvery = 10 * time.Second
 
 // now is the store's time, and how far the wall clock of this machine is ahead of it.
 func (c *clock) now(ctx context.Context) (time.Time, time.Duration, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.turn.lock()
+	defer c.turn.unlock()
 	if c.asked.IsZero() || time.Since(c.asked) > asksEvery {
 		before := time.Now()
 		at, err := c.store.Now(ctx)

@@ -30,9 +30,10 @@ type Held[T any, P Piece[T]] struct {
 	ctx    context.Context // ends when lease or the caller's context does
 	cancel context.CancelFunc
 
-	mu       sync.Mutex
-	piece    T
+	turn     lock // to change what is stored
 	revision int64
+	mu       sync.Mutex
+	piece    T // changed by whose turn it is
 }
 
 // Claim takes the lease of the piece at key for worker. It is nil without an error when
@@ -57,7 +58,7 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 		return nil, piece, nil
 	}
 	*P(&piece).Base() = lease
-	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: now, piece: piece}
+	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: now, piece: piece, turn: newLock()}
 	value, err := json.Marshal(&piece)
 	if err != nil {
 		return nil, none, fault.Wrap(fault.Bug, err)
@@ -123,8 +124,8 @@ func (h *Held[T, P]) Checkpoint() time.Duration {
 // context ends with fault.LostLease, and so does Update. The coordination store may be away
 // meanwhile for as long as the lease lasts.
 func (h *Held[T, P]) Update(change func(piece T, now time.Time) (T, error)) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.turn.lock()
+	defer h.turn.unlock()
 	err := again(h.lease, func() error { return h.swap(change) })
 	if fault.Is(err, fault.LostLease) {
 		h.end(err)
@@ -148,7 +149,7 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		}
 		revision, err := h.driver.store.Swap(h.lease, h.key, h.revision, value)
 		if err == nil {
-			h.piece, h.revision = next, revision
+			h.keep(next, revision)
 			return nil
 		}
 		// Someone was faster, or nobody knows: what is stored tells.
@@ -159,7 +160,7 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		case reading != nil:
 			return reading
 		case bytes.Equal(there.Value, value):
-			h.piece, h.revision = next, there.Revision
+			h.keep(next, there.Revision)
 			return nil
 		case there.Revision == h.revision: // it did not happen
 			return err
@@ -171,8 +172,15 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		if err := P(&piece).Base().Held(h.worker, now); err != nil {
 			return fault.At(err, h.key)
 		}
-		h.piece, h.revision = piece, there.Revision
+		h.keep(piece, there.Revision)
 	}
+}
+
+// keep notes what is stored. It is for whose turn it is.
+func (h *Held[T, P]) keep(piece T, revision int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.piece, h.revision = piece, revision
 }
 
 // Beat says that this process is at work.

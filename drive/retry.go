@@ -2,9 +2,9 @@ package drive
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -36,7 +36,7 @@ func again(ctx context.Context, do func() error) error {
 // Wait waits for about d, between a half and one and a half of it, so that workers which
 // failed together do not come back together. It is ctx's cause when that ends before.
 func Wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d/2 + rand.N(d+1))
+	timer := time.NewTimer(d/2 + chance.N(ctx, d+1))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -18,7 +18,7 @@ func (t *turn) documents(ctx context.Context) (worker.Outcome, error) {
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(items, t.plan.Policy, t.now(ctx))
+	key, left := choose(ctx, items, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return ended(items, "items"), nil
 	}

@@ -3,6 +3,8 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
@@ -20,7 +22,8 @@ func (t *turn) makeItems(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(8)
-	for _, e := range entries {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[key]
 		if e.State != work.Done {
 			continue
 		}

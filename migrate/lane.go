@@ -26,8 +26,8 @@ type Lane struct {
 
 // sides are what a migration reads from and writes to, opened once in a process.
 type sides struct {
-	once     sync.Once
-	err      error
+	opening  chan struct{} // filled while somebody opens them
+	opened   bool
 	plan     Plan
 	snapshot *snapshot.Snapshot
 	target   *cluster.Client
@@ -96,16 +96,21 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 	}
 	both := l.open[m.ID]
 	if both == nil {
-		both = &sides{}
+		both = &sides{opening: make(chan struct{}, 1)}
 		l.open[m.ID] = both
 	}
 	l.mu.Unlock()
-	both.once.Do(func() { both.err = l.openBoth(context.WithoutCancel(ctx), both, m) })
-	if both.err != nil {
-		l.mu.Lock()
-		delete(l.open, m.ID) // the next turn tries again
-		l.mu.Unlock()
-		return nil, both.err
+	select {
+	case both.opening <- struct{}{}:
+		defer func() { <-both.opening }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if !both.opened { // or the next turn tries again
+		if err := l.openBoth(ctx, both, m); err != nil {
+			return nil, err
+		}
+		both.opened = true
 	}
 	return &turn{both, s, m}, nil
 }

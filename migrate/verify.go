@@ -50,7 +50,7 @@ func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcom
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(checks, t.plan.Policy, t.now(ctx))
+	key, left := choose(ctx, checks, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return t.judge(ctx, checks)
 	}
@@ -81,7 +81,8 @@ func (t *turn) makeChecks(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	for key, e := range entries {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[key]
 		if e.State != work.Done {
 			continue
 		}

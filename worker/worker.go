@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -127,7 +127,7 @@ func (s Slot) choose(ctx context.Context, lanes map[movement.Kind]Lane, o Option
 	if len(ready) == 0 {
 		return nil, left, nil
 	}
-	return ready[rand.N(len(ready))], true, nil
+	return ready[chance.N(ctx, len(ready))], true, nil
 }
 
 // turn does what a movement owes, and tells it what came of it.
