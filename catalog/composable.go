@@ -169,7 +169,7 @@ func (c Catalog) checkRank(t composable) error {
 // checkComposition refuses a template whose mappings do not go together.
 func (c Catalog) checkComposition(name string, merge Merge) error {
 	t := readComposable(name, c.Composable[name])
-	if _, err := merge(c.mappingsOf(t, "")); err != nil {
+	if _, err := merge(c.composeWith(t, name, "", Request{}).Settings, c.mappingsOf(t, "")); err != nil {
 		return illegal("invalid composite mappings for [%s]", name).CausedBy(exception.From(err))
 	}
 	return nil

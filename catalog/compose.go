@@ -201,7 +201,7 @@ func (c Catalog) simulate(t composable, index string) Simulation {
 
 // JSON is the simulation as the server shows it; mappings are merged by merge.
 func (s Simulation) JSON(merge Merge) ([]byte, error) {
-	mappings, err := merge(s.Mappings)
+	mappings, err := merge(s.Settings, s.Mappings)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (c Catalog) WithLegacy(name string, body []byte, create bool, merge Merge) 
 		return c, err
 	}
 	if t.mappings != nil {
-		if _, err := merge([]json.RawMessage{t.mappings}); err != nil {
+		if _, err := merge(t.settings.onto(map[string]string{}), []json.RawMessage{t.mappings}); err != nil {
 			return c, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // merge stands for package mapping.
-func merge(list []json.RawMessage) ([]byte, error) {
+func merge(_ map[string]string, list []json.RawMessage) ([]byte, error) {
 	if len(list) == 0 {
 		return []byte("{}"), nil
 	}

@@ -17,8 +17,9 @@ import (
 // is what was written here, and so is right but for damage.
 
 // Merge merges mappings, the first first, by the rules of templates, and renders the
-// result as the object under "mappings".
-type Merge func(mappings []json.RawMessage) ([]byte, error)
+// result as the object under "mappings". They are for an index with these settings, by
+// their full names: its limits and its analyzers.
+type Merge func(settings map[string]string, mappings []json.RawMessage) ([]byte, error)
 
 // stored reads a stored template.
 func stored(raw json.RawMessage) *node {

@@ -103,11 +103,14 @@ func partitioned(name string) error {
 }
 
 // renderMappings merges mappings of templates, for package catalog.
-func renderMappings(list []json.RawMessage) ([]byte, error) {
+func renderMappings(settings map[string]string, list []json.RawMessage) ([]byte, error) {
+	rules, err := readRules(settings)
+	if err != nil {
+		return nil, err
+	}
 	m := mapping.Empty()
 	for _, part := range list {
-		var err error
-		if m, err = m.MergeTemplate(part, mapping.DefaultLimits); err != nil {
+		if m, err = m.MergeTemplate(part, rules.limits); err != nil {
 			return nil, err
 		}
 	}
