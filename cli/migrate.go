@@ -51,6 +51,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.DurationVar(&req.Policy.ClockTolerance, "clock-tolerance", req.Policy.ClockTolerance, "how far this machine's clock may be from the coordination store's")
 	memory := size(256 << 20)
 	flags.Var(&memory, "memory", "the memory to stay below when the target is a folder")
+	templateFlags(flags, &req.Templates)
 	selectionFlags(cmd, &req.Selection)
 	allowPartialFlag(cmd, &req.Selection)
 	_ = cmd.MarkFlagRequired("from")
@@ -100,32 +101,6 @@ func outcomeOf(m *control.Movement) error {
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
 	}
 	return nil
-}
-
-func printPreview(w io.Writer, preview *control.Preview) {
-	plan := preview.Plan
-	fmt.Fprintf(w, "snapshot %s, of server %s, into %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
-	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">BYTES", "ON THE TARGET")
-	for i, index := range plan.Indices {
-		there := "is created"
-		if preview.Indices[i].There {
-			there = fmt.Sprintf("is there, holds %s", counted(preview.Indices[i].Holds, "document"))
-		}
-		t.row(index.Source, index.Target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
-	}
-	t.print(w)
-	for _, index := range preview.Indices {
-		for _, c := range index.Changes {
-			loses := ""
-			if c.Loses {
-				loses = " (meaning is lost)"
-			}
-			fmt.Fprintf(w, "%s: %s: %s [%s]%s\n", oneLine(index.Index), oneLine(c.Where), oneLine(c.What), c.Rule, loses)
-		}
-	}
-	for _, problem := range preview.Problems {
-		fmt.Fprintf(w, "it cannot start: %s\n  → %s\n", oneLine(problem.Message), oneLine(problem.Next))
-	}
 }
 
 // nextOf is what somebody can do about a movement.

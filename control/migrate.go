@@ -35,7 +35,8 @@ type MigrateRequest struct {
 	NoVersions   bool        // send documents without the versions that the snapshot holds
 	Yes          bool        // accept what loses meaning
 	KeepWayBack  bool        // stop before what cannot be undone
-	Memory       int64       // bytes to stay below when the target is a folder; 256 MiB
+	Templates    TemplateRequest
+	Memory       int64 // bytes to stay below when the target is a folder; 256 MiB
 	By, Why      string
 	Logger       *slog.Logger
 }
@@ -167,7 +168,8 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 		return nil, nil, err
 	}
 	plan.Digits = work.Digits(items)
-	return plan, chosen.snapshot, nil
+	plan.Templates, err = planTemplates(ctx, req, chosen)
+	return plan, chosen.snapshot, err
 }
 
 // absolute is a location that means the same wherever a worker is started.

@@ -19,6 +19,10 @@ import (
 type Preview struct {
 	Plan    *migrate.Plan  `json:"plan"`
 	Indices []PreviewIndex `json:"indices"`
+	// Templates are what becomes of those of the plan, in its order.
+	Templates []PreviewTemplate `json:"templates,omitempty"`
+	// Pipelines are ingest pipelines of the snapshot. They are only named: none is made.
+	Pipelines []string `json:"pipelines,omitempty"`
 	// Problems forbid the start, each with its remedy.
 	Problems []Problem `json:"problems,omitempty"`
 }
@@ -78,17 +82,14 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 			err := fault.New(fault.Refused, "index %s of the target holds %d documents", index.Target, shown.Holds)
 			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "give it another name with --rename, or write into it with --into-existing")))
 		}
-		var lost []string
-		for _, change := range shown.Changes {
-			if change.Loses {
-				lost = append(lost, change.Where+": "+change.What)
-			}
-		}
-		if len(lost) > 0 && !req.Yes {
-			err := fault.New(fault.Refused, "index %s loses meaning on the target: %s", index.Source, strings.Join(lost, "; "))
+		if lost := losses(shown.Changes); lost != "" && !req.Yes {
+			err := fault.New(fault.Refused, "index %s loses meaning on the target: %s", index.Source, lost)
 			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "accept that with --yes, or create %s on the target as you want it before", index.Target)))
 		}
 		p.Indices = append(p.Indices, shown)
+	}
+	if err := p.templates(ctx, snap, side.client, req.Yes); err != nil {
+		return nil, err
 	}
 	return p, c.refuseTwice(ctx, side, plan, "")
 }

@@ -80,8 +80,8 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 // end does with the thing of an entry what the movement's end asks for. What it leaves alone
 // is in the report before the entry is gone.
 func (t *turn) end(ctx context.Context, e *movement.Entry, reported string, finish bool) error {
-	if e.Deed(finish) == movement.Remove && e.Kind == kindIndex {
-		left, err := t.removeIndex(ctx, e)
+	if e.Deed(finish) != movement.HandOver {
+		left, err := t.undo(ctx, e)
 		if err == nil && left != "" {
 			err = t.leave(ctx, reported, left)
 		}

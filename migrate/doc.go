@@ -13,8 +13,10 @@
 //   - plan: what is moved where, made once and never changed: [Plan].
 //   - index entry: the piece of one index: create it on the target, or find it there.
 //   - item: the piece of a range of positions of a shard; see package work.
+//   - template: legacy, composable or component, of the snapshot's global state; made in the
+//     phase metadata, before any index.
 //   - failure: a document that the target refuses for good, listed with its cause.
-//   - phases: indices (each made, or found), items (each shard is cut), documents, refresh,
+//   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
 //     verify; then the ledger is settled. See [Phases].
 //
 // # Invariants
@@ -27,7 +29,7 @@
 //     a segment, or of several, and sees no checksum of a file that it did not read to its
 //     end: the comparison reads each shard to its end, checksums included, and a document
 //     that a damaged file gave differs there.
-//  4. An index that is on the target already is not changed, and never deleted.
+//  4. An index or a template that is on the target already is not changed, and never deleted.
 //  5. What the movement makes stands in the ledger before it is made.
 //
 // Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),

@@ -74,7 +74,7 @@ func (t *turn) itemKey(i *work.Item) string {
 // counted is a number with its noun: "1 index", "3 indices".
 func counted(n int, plural string) string {
 	if n == 1 {
-		plural = map[string]string{"indices": "index", "items": "item", "documents": "document"}[plural]
+		plural = map[string]string{"indices": "index", "items": "item", "documents": "document", "templates": "template", "aliases": "alias"}[plural]
 	}
 	return fmt.Sprintf("%d %s", n, plural)
 }

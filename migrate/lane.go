@@ -43,6 +43,8 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 		return worker.Outcome{}, err
 	}
 	switch phase.Name {
+	case phaseMetadata:
+		return t.single(ctx, phase, t.metadata)
 	case phaseIndices:
 		return t.indices(ctx)
 	case phaseItems:

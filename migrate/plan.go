@@ -25,6 +25,8 @@ type Plan struct {
 	ItemBytes     int64    `json:"itemBytes"`               // about, of sources as stored, in one item
 	Metadata      Metadata `json:"metadata"`
 	Digits        int      `json:"digits"` // of the buckets of items
+	// Templates are those that are made, unless the target has them, in this order.
+	Templates []Template `json:"templates,omitempty"`
 }
 
 // Index is one index of the plan.
@@ -39,6 +41,7 @@ type Index struct {
 
 // The phases, in their order.
 const (
+	phaseMetadata  = "metadata"
 	phaseIndices   = "indices"
 	phaseItems     = "items"
 	phaseDocuments = "documents"
@@ -57,7 +60,7 @@ func ReadPlan(m *movement.Record) (p Plan, err error) {
 // Phases are those of every migration.
 func Phases() []movement.Phase {
 	var all []movement.Phase
-	for _, name := range []string{phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify} {
+	for _, name := range []string{phaseMetadata, phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify} {
 		all = append(all, movement.Phase{Name: name})
 	}
 	return all

@@ -14,6 +14,8 @@ import (
 type Progress struct {
 	Indices []IndexProgress `json:"indices"`
 	Items   States          `json:"items"`
+	// Templates are those of the plan, and what became of them.
+	Templates []TemplateProgress `json:"templates,omitempty"`
 	work.Counts
 	// Expected are the documents and bytes of the plan.
 	Expected      int64 `json:"expected"`
@@ -59,6 +61,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 		return nil, err
 	}
 	p := &Progress{Causes: map[string]int{}}
+	if p.Templates, err = templatesOfMovement(ctx, d, m.ID, &plan); err != nil {
+		return nil, err
+	}
 	at := map[string]*IndexProgress{}
 	for _, index := range plan.Indices {
 		p.Expected += index.Documents

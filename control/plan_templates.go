@@ -1,0 +1,113 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/translate"
+)
+
+// TemplateRequest says which templates of a snapshot are moved: patterns for each kind; see
+// [migrate.Choice] for what goes along without.
+type TemplateRequest struct {
+	Composable, Components, Legacy []string
+	None                           bool // none at all
+}
+
+// Change is what a rule of package translate changes at one place.
+type Change = translate.Change
+
+// PreviewTemplate is what becomes of one template.
+type PreviewTemplate struct {
+	migrate.Template
+	There bool `json:"there"` // the target has one of that name, and it is left as it is
+	// Changes are what the rules of package translate make of it.
+	Changes []translate.Change `json:"changes,omitempty"`
+}
+
+// planTemplates chooses the templates of a plan.
+func planTemplates(ctx context.Context, req *MigrateRequest, chosen selection) ([]migrate.Template, error) {
+	choice := migrate.Choice{None: req.Templates.None, Patterns: map[migrate.TemplateKind][]string{
+		migrate.ComposableTemplate: req.Templates.Composable, migrate.ComponentTemplate: req.Templates.Components, migrate.LegacyTemplate: req.Templates.Legacy}}
+	if choice.None {
+		return nil, nil
+	}
+	if len(req.Indices) > 0 {
+		choice.For = chosen.names
+	}
+	global, err := chosen.snapshot.Global(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return choice.Templates(global)
+}
+
+// templates adds what becomes of the templates of the plan.
+func (p *Preview) templates(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, yes bool) error {
+	global, err := snap.Global(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Pipelines, err = pipelines(global); err != nil {
+		return err
+	}
+	for _, t := range p.Plan.Templates {
+		shown := PreviewTemplate{Template: t}
+		if shown.There, err = migrate.TemplateExists(ctx, target, t); err != nil {
+			return err
+		}
+		if !shown.There {
+			body, err := migrate.TranslateTemplate(ctx, snap, global, target, p.Plan.Metadata, t)
+			if fault.Is(err, fault.Refused) || fault.Is(err, fault.Corrupt) {
+				p.Problems = append(p.Problems, Tell(err))
+			} else if err != nil {
+				return err
+			}
+			shown.Changes = body.Changes
+			if lost := losses(shown.Changes); lost != "" && !yes {
+				err := fault.New(fault.Refused, "%s %s loses meaning on the target: %s", t.Kind, t.Name, lost)
+				p.Problems = append(p.Problems, Tell(fault.WithNext(err, "accept that with --yes, or make %s on the target as you want it before", t.Name)))
+			}
+		}
+		p.Templates = append(p.Templates, shown)
+	}
+	return nil
+}
+
+// losses are the changes that lose meaning, in words; "" when none does.
+func losses(changes []translate.Change) string {
+	var lost []string
+	for _, change := range changes {
+		if change.Loses {
+			lost = append(lost, change.Where+": "+change.What)
+		}
+	}
+	return strings.Join(lost, "; ")
+}
+
+// pipelines are the names of the ingest pipelines of a snapshot.
+func pipelines(g *snapshot.Global) ([]string, error) {
+	if len(g.Ingest) == 0 {
+		return nil, nil
+	}
+	var stored struct {
+		Pipeline []struct {
+			ID string `json:"id"`
+		} `json:"pipeline"`
+	}
+	if err := json.Unmarshal(g.Ingest, &stored); err != nil {
+		return nil, fault.New(fault.Corrupt, "the ingest pipelines of the snapshot are not understood: %w", err)
+	}
+	var names []string
+	for _, p := range stored.Pipeline {
+		names = append(names, p.ID)
+	}
+	slices.Sort(names)
+	return names, nil
+}

@@ -1,0 +1,164 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
+)
+
+// TemplateState is what became of a template.
+type TemplateState string
+
+// The states.
+const (
+	TemplateMade    TemplateState = "made"
+	TemplateThere   TemplateState = "there"   // the target had one of that name, which is left as it is
+	TemplateRefused TemplateState = "refused" // by the rules, or by the target
+)
+
+// TemplateProgress is a template of the plan, and what became of it.
+type TemplateProgress struct {
+	Template
+	State TemplateState `json:"state"`
+	Cause string        `json:"cause,omitempty"` // of TemplateRefused
+}
+
+// metadata makes the templates of the plan, in their order. One that cannot be made does not
+// keep the others from being made; the phase then fails, and resume tries those again.
+func (t *turn) metadata(ctx context.Context) (string, error) {
+	count, refused := map[TemplateState]int{}, []string{}
+	var global *snapshot.Global
+	for _, template := range t.plan.Templates {
+		if global == nil {
+			var err error
+			if global, err = t.snapshot.Global(ctx); err != nil {
+				return "", err
+			}
+		}
+		state, err := t.makeTemplate(ctx, global, template)
+		done := TemplateProgress{Template: template, State: state}
+		if fault.Is(err, fault.Refused) || fault.Is(err, fault.Corrupt) {
+			done.State, done.Cause = TemplateRefused, err.Error()
+			refused = append(refused, fmt.Sprintf("%s %s: %s", template.Kind, template.Name, done.Cause))
+		} else if err != nil {
+			return "", err
+		}
+		count[done.State]++
+		if err := t.Driver.Put(ctx, t.key("template", work.Safe(string(template.Kind)), work.Safe(template.Name)), done); err != nil {
+			return "", err
+		}
+	}
+	if len(refused) > 0 {
+		return "", fault.New(fault.Refused, "%s; make what the movement cannot make on the target, and resume it", strings.Join(refused, "; "))
+	}
+	text := counted(count[TemplateMade], "templates") + " made"
+	if n := count[TemplateThere]; n > 0 {
+		text += fmt.Sprintf(", %d there already and left as they are", n)
+	}
+	return text, nil
+}
+
+// makeTemplate makes one template, unless the target has one of its name.
+func (t *turn) makeTemplate(ctx context.Context, global *snapshot.Global, template Template) (TemplateState, error) {
+	ours := movement.Entry{Kind: string(template.Kind), Name: template.Name, Keep: true, By: t.Worker}
+	there, err := TemplateExists(ctx, t.target, template)
+	if err != nil {
+		return "", err
+	}
+	if there {
+		e, err := t.inLedger(ctx, ours.Kind, ours.Name)
+		switch {
+		case err != nil:
+			return "", err
+		case e == nil:
+			return TemplateThere, nil
+		case e.Made:
+			return TemplateMade, nil
+		}
+		return TemplateMade, t.madeTemplate(ctx, ours)
+	}
+	body, err := TranslateTemplate(ctx, t.snapshot, global, t.target, t.plan.Metadata, template)
+	if err != nil {
+		return "", err
+	}
+	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
+		return "", err
+	}
+	err = t.target.CreateTemplate(ctx, template.Kind.onTarget(), template.Name, body.JSON)
+	if err == nil {
+		return TemplateMade, t.madeTemplate(ctx, ours)
+	}
+	stranger := cluster.Exists(err) && fault.Next(err) == "" // no attempt before may have made it
+	if stranger || fault.Is(err, fault.Refused) {            // nothing of ours was made, and what is made of that name later is not ours
+		if e := t.Driver.Strike(ctx, t.movement.ID, ours); e != nil || stranger {
+			return TemplateThere, e
+		}
+	}
+	return "", err
+}
+
+// madeTemplate writes down that a template was made, and what the target shows of it.
+func (t *turn) madeTemplate(ctx context.Context, e movement.Entry) error {
+	shown, err := t.shownTemplate(ctx, &e)
+	if err != nil {
+		return err
+	}
+	return t.Driver.Made(ctx, t.movement.ID, e, shown)
+}
+
+// shownTemplate is a fingerprint of a template as the target shows it; "" when there is none.
+func (t *turn) shownTemplate(ctx context.Context, e *movement.Entry) (string, error) {
+	found, err := t.target.Templates(ctx, TemplateKind(e.Kind).onTarget(), e.Name)
+	body, there := found[e.Name]
+	if err != nil || !there {
+		return "", err
+	}
+	var f document.Fingerprinter
+	return f.Of([]byte(e.Name), nil, body).String(), nil
+}
+
+// TemplateExists tells whether the target has a template of that kind and name.
+func TemplateExists(ctx context.Context, target *cluster.Client, template Template) (bool, error) {
+	found, err := target.Templates(ctx, template.Kind.onTarget(), template.Name)
+	return len(found) > 0, err
+}
+
+// removeTemplate takes a template away that the movement made, unless somebody has changed it.
+func (t *turn) removeTemplate(ctx context.Context, e *movement.Entry) (left string, err error) {
+	shown, err := t.shownTemplate(ctx, e)
+	if err != nil || shown == "" {
+		return "", err
+	}
+	if e.Made && shown != e.Identity {
+		return fmt.Sprintf("%s %s is not any more as the movement made it: it was left alone", e.Kind, e.Name), nil
+	}
+	return "", t.target.DeleteTemplate(ctx, TemplateKind(e.Kind).onTarget(), e.Name)
+}
+
+// templatesOfMovement are the templates of the plan and what became of them, in their order.
+func templatesOfMovement(ctx context.Context, d *drive.Driver, id string, plan *Plan) ([]TemplateProgress, error) {
+	if len(plan.Templates) == 0 {
+		return nil, nil
+	}
+	records, err := drive.Pieces[TemplateProgress](ctx, d, prefix(id)+"template/")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]TemplateProgress, 0, len(plan.Templates))
+	for _, template := range plan.Templates {
+		done, ok := records[work.Safe(string(template.Kind))+"/"+work.Safe(template.Name)]
+		if !ok {
+			done = TemplateProgress{Template: template}
+		}
+		all = append(all, done)
+	}
+	return all, nil
+}
