@@ -42,6 +42,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents; what is overwritten (an equal or older version) is not brought back by abort")
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
+	flags.Int64Var(&req.AllowFailures, "allow-failures", 0, "how many documents may fail: with no more, the movement finishes all the same, and the exit code is 10")
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
 	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
 	flags.BoolVar(&req.KeepWayBack, "keep-way-back", false, "do not finish by itself: abort stays possible until reshelve movement finish")
@@ -99,6 +100,10 @@ func outcomeOf(m *control.Movement) error {
 		return fault.New(fault.Conflict, "movement %s is %s: what it made does not stay", m.ID, m.State)
 	case movement.Failed:
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
+	}
+	if m.Progress.Failed > 0 {
+		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
+		return fault.WithNext(err, "see which: reshelve movement failures %s", m.ID)
 	}
 	return nil
 }

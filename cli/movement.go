@@ -34,7 +34,7 @@ func (p *program) movement() *cobra.Command {
 		{movement.Resume, "Go on with a movement that is paused, held or failed"},
 		{movement.Verify, "Compare both sides again"},
 		{movement.Repair, "Send what is missing or stale, and compare again"},
-		{movement.Redrive, "Send again the documents that failed, and compare again"},
+		{movement.Redrive, "Try again what failed, indices, items and documents, and compare again"},
 		{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
 		{movement.Abort, "Undo everything that the movement has made"},
 	} {
@@ -84,29 +84,6 @@ func (p *program) movementStatus(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(m, func(w io.Writer) { printMovement(w, m) })
-	})
-	return cmd
-}
-
-func (p *program) movementFailures(at *string) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "failures ID",
-		Short:   "List the documents that a movement could not bring, and why",
-		Example: "  reshelve movement failures 20261121-221500-abcdef --at ./data",
-		Args:    cobra.ExactArgs(1),
-	}
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		all, err := p.control.Failures(ctx, *at, args[0])
-		if err != nil {
-			return err
-		}
-		return p.answer(all, func(w io.Writer) {
-			t := newTable("ITEM", ">POSITION", "ID", "CAUSE", "REASON")
-			for _, f := range all {
-				t.row(f.Item, fmt.Sprint(f.Position), f.ID, f.Type, f.Reason)
-			}
-			t.print(w)
-		})
 	})
 	return cmd
 }

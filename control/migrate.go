@@ -33,6 +33,8 @@ type MigrateRequest struct {
 	ItemBytes    int64       // about, of one item; 1 GiB
 	IntoExisting bool        // write into indices that hold documents
 	NoVersions   bool        // send documents without the versions that the snapshot holds
+	// AllowFailures are how many documents may fail without holding the movement.
+	AllowFailures int64
 	Yes          bool        // accept what loses meaning
 	KeepWayBack  bool        // stop before what cannot be undone
 	Templates    TemplateRequest
@@ -141,7 +143,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 	}
 	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
 		Version: chosen.snapshot.Version, Target: req.Target, Policy: req.Policy, IntoExisting: req.IntoExisting,
-		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes}
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
 	renamed, err := renames(req.Rename)
 	if err != nil {
 		return nil, nil, err

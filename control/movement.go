@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 
 	"github.com/reshelve/reshelve/drive"
-	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 )
@@ -50,26 +47,6 @@ func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 		return err
 	})
 	return m, err
-}
-
-// Failed is a document that a movement could not bring.
-type Failed struct {
-	Item string `json:"item"` // index__shard__start
-	migrate.Failure
-}
-
-// Failures are the documents that a movement could not bring, by item and position.
-func (c *Control) Failures(ctx context.Context, at, id string) (all []Failed, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		lists, err := migrate.Failures(ctx, d, id)
-		for _, item := range slices.Sorted(maps.Keys(lists)) {
-			for _, f := range lists[item] {
-				all = append(all, Failed{item, f})
-			}
-		}
-		return err
-	})
-	return all, err
 }
 
 // with opens the coordination store of a place for a while.

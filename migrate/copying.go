@@ -21,6 +21,8 @@ type copying struct {
 
 	mu      sync.Mutex
 	tracker *work.Tracker
+	ended   bool  // the end of an item that reaches to the end of its shard was met,
+	end     int64 // and is here
 }
 
 func newCopying(t *turn, held *heldItem) *copying {
@@ -80,7 +82,8 @@ func (s *sending) send(b *batch, end int64) error {
 // that failed before anything says that the batch is done.
 func (s *sending) answered(b *batch, r cluster.Result) error {
 	b.take(r)
-	if err := s.keepFailures(s.ctx, b); err != nil {
+	item := s.held.Piece()
+	if err := s.keepFailures(s.ctx, item.Name(), item.Index, b.from, b.bad); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -102,6 +105,9 @@ type batch struct {
 // read reads documents in their order, and sends them.
 func (c *copying) read(ctx context.Context, to *sending) error {
 	item := c.held.Piece()
+	if err := c.forgetFailures(ctx, &item, item.Cursor); err != nil {
+		return err
+	}
 	shard, err := c.shard(ctx, item.Index, item.Shard)
 	if err != nil {
 		return err
@@ -139,6 +145,9 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 	end := item.End
 	if end == work.ToEnd {
 		end = docs.Position()
+		c.mu.Lock()
+		c.ended, c.end = true, end
+		c.mu.Unlock()
 	}
 	return to.send(b, end)
 }
@@ -148,6 +157,9 @@ func (c *copying) store() error {
 	return c.held.Update(func(item work.Item, now time.Time) (work.Item, error) {
 		c.mu.Lock()
 		cursor, counts := c.tracker.Position()
+		if c.ended {
+			item.End = c.end
+		}
 		c.mu.Unlock()
 		return item.Advance(c.Worker, now, cursor, counts)
 	})

@@ -84,6 +84,10 @@ func (t *turn) handOver(held *heldItem, setup time.Duration) error {
 	if err != nil {
 		return err
 	}
+	item := held.Piece()
+	if err := t.forgetFailures(held.Context(), &item, item.Cursor); err != nil {
+		return err
+	}
 	if err := t.Driver.Make(held.Context(), t.itemKey(&successor), successor); err != nil {
 		return err
 	}

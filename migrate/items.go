@@ -42,22 +42,39 @@ func (t *turn) makeItemsOf(ctx context.Context, index Index) error {
 		if fault.Is(err, fault.NotFound) && t.plan.AllowPartial {
 			continue
 		}
-		if err != nil {
+		if err := t.makeItemsOfShard(ctx, index.Source, n, shard, err); err != nil {
 			return err
-		}
-		cuts, err := shard.Split(ctx, int(bytesOf(shard)/max(t.plan.ItemBytes, 1))+1)
-		if err != nil {
-			return err
-		}
-		for i := range len(cuts) - 1 {
-			item := work.Item{Index: index.Source, Shard: n, Start: cuts[i], End: cuts[i+1], Cursor: cuts[i]}
-			item.CreatorID = t.Worker
-			if err := t.Driver.Make(ctx, t.itemKey(&item), item); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// makeItemsOfShard cuts a shard, which could perhaps not be opened, into items; the first one is
+// made last: where that stands, the shard has been cut.
+func (t *turn) makeItemsOfShard(ctx context.Context, index string, n int, shard *snapshot.Shard, err error) error {
+	first := work.Item{Index: index, Shard: n}
+	_, made := drive.Read[work.Item](ctx, t.Driver, t.itemKey(&first))
+	if !fault.Is(made, fault.NotFound) {
+		return made
+	}
+	var cuts []int64
+	if err == nil {
+		cuts, err = shard.Split(ctx, int(bytesOf(shard)/max(t.plan.ItemBytes, 1))+1)
+	}
+	if damaged(err) { // whoever reads it tells so, attempt by attempt, while the rest goes on
+		cuts, err = []int64{0, work.ToEnd}, nil
+	}
+	for i := len(cuts) - 2; i >= 0 && err == nil; i-- {
+		item := work.Item{Index: index, Shard: n, Start: cuts[i], End: cuts[i+1], Cursor: cuts[i]}
+		item.CreatorID = t.Worker
+		err = t.Driver.Make(ctx, t.itemKey(&item), item)
+	}
+	return err
+}
+
+// damaged tells whether an error is about what the repository holds, or lacks.
+func damaged(err error) bool {
+	return fault.Is(err, fault.Corrupt) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Refused)
 }
 
 func bytesOf(shard *snapshot.Shard) (sum int64) {

@@ -56,7 +56,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case movement.RepairPhase:
 		return t.single(ctx, phase, t.repair)
 	case movement.RedrivePhase:
-		return t.single(ctx, phase, t.redrive)
+		return t.redrive(ctx, phase)
 	case phaseVerify:
 		return t.verify(ctx, phase)
 	}

@@ -26,6 +26,8 @@ type Progress struct {
 	Causes map[string]int `json:"causes,omitempty"`
 	// Left are sentences about what the end of the movement has left alone.
 	Left []string `json:"left,omitempty"`
+	// Failures are the causes of the documents that failed, the most frequent first.
+	Failures []Cause `json:"failures,omitempty"`
 }
 
 // States counts pieces.
@@ -118,15 +120,19 @@ func (p *Progress) countFailures(ctx context.Context, d *drive.Driver, id string
 	if p.Failed == 0 {
 		return nil
 	}
-	lists, err := Failures(ctx, d, id)
+	batches, err := batchesOf(ctx, d, id)
 	if err != nil {
 		return err
 	}
 	left := map[string]int64{}
-	for item, list := range lists {
-		index, _, _ := shardOf(item)
-		left[index] += int64(len(list))
+	for i := range batches {
+		for _, c := range batches[i].Causes {
+			index, _, _ := shardOf(batches[i].Item)
+			left[index] += c.Documents
+			p.Failures = addCause(p.Failures, c)
+		}
 	}
+	sortCauses(p.Failures)
 	for name, of := range at {
 		again := of.Copied.Failed - left[name]
 		of.Copied.Failed, of.Copied.Acknowledged = left[name], of.Copied.Acknowledged+again

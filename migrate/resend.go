@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
@@ -27,26 +24,25 @@ func (r *resent) add(b *batch) {
 	r.failed = append(r.failed, b.bad...)
 }
 
-// String is for people. What the target has in a newer version, or has deleted since, is
+// sentAgain is for people. What the target has in a newer version, or has deleted since, is
 // left alone: a repeat never makes anything older.
-func (r *resent) String() string {
-	text := counted(int(r.Acknowledged), "documents") + " sent again"
-	if r.Conflicts > 0 {
-		text += fmt.Sprintf(", %d were changed or deleted on the target since, and are left so", r.Conflicts)
+func sentAgain(c *work.Counts) string {
+	text := counted(int(c.Acknowledged), "documents") + " sent again"
+	if c.Conflicts > 0 {
+		text += fmt.Sprintf(", %d were changed or deleted on the target since, and are left so", c.Conflicts)
 	}
-	if len(r.failed) > 0 {
-		text += fmt.Sprintf(", %d failed again", len(r.failed))
+	if c.Failed > 0 {
+		text += fmt.Sprintf(", %d failed again", c.Failed)
 	}
 	return text
 }
 
 // resend sends documents of a shard again, by their positions.
-func (t *turn) resend(ctx context.Context, index string, n int, positions []int64) (r resent, err error) {
-	slices.Sort(positions)
-	shard, err := t.shard(ctx, index, n)
-	if err != nil || len(positions) == 0 {
-		return r, err
+func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, positions []int64) (r resent, err error) {
+	if len(positions) == 0 {
+		return r, nil
 	}
+	slices.Sort(positions)
 	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: positions[0], To: positions[len(positions)-1] + 1, Versions: !t.plan.NoVersions})
 	if err != nil {
 		return r, err
@@ -86,55 +82,6 @@ func (t *turn) sendNow(ctx context.Context, b *batch) error {
 	return err
 }
 
-// redrive sends again what failed, and keeps of the list what fails again.
-func (t *turn) redrive(ctx context.Context) (string, error) {
-	var all resent
-	lists, err := drive.Pieces[failures](ctx, t.Driver, t.key("failure", ""))
-	if err != nil {
-		return "", err
-	}
-	for key, list := range lists {
-		name, _, _ := strings.Cut(key, "/")
-		item, err := work.Plain(name)
-		if err != nil {
-			return "", err
-		}
-		index, shard, err := shardOf(item)
-		if err != nil {
-			return "", err
-		}
-		var positions []int64
-		for _, f := range list.Documents {
-			positions = append(positions, f.Position)
-		}
-		again, err := t.resend(ctx, index, shard, positions)
-		all.Add(again.Counts)
-		all.failed = append(all.failed, again.failed...)
-		switch {
-		case err != nil:
-			return "", err
-		case len(again.failed) == 0:
-			err = t.Driver.Remove(ctx, t.key("failure", key))
-		default:
-			err = t.Driver.Put(ctx, t.key("failure", key), failures{again.failed})
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return all.String(), t.refresh(ctx)
-}
-
-// shardOf takes the index and the shard out of an item's name.
-func shardOf(item string) (index string, shard int, err error) {
-	parts := strings.Split(item, "__")
-	if len(parts) < 3 {
-		return "", 0, fmt.Errorf("%q is no item's name", item)
-	}
-	shard, err = strconv.Atoi(parts[len(parts)-2])
-	return strings.Join(parts[:len(parts)-2], "__"), shard, err
-}
-
 // repair compares both sides, and sends again what is missing, stale or different on the
 // target. What is there and should not be is left alone: the movement did not bring it.
 func (t *turn) repair(ctx context.Context) (string, error) {
@@ -148,7 +95,7 @@ func (t *turn) repair(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return all.String(), t.refresh(ctx)
+	return sentAgain(&all.Counts), t.refresh(ctx)
 }
 
 func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error {
@@ -165,30 +112,14 @@ func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error 
 			break
 		}
 		var again resent
-		again, err = t.resend(ctx, index.Source, shard, positions)
+		var from *snapshot.Shard
+		if from, err = t.shard(ctx, index.Source, shard); err == nil {
+			again, err = t.resend(ctx, index.Source, from, positions)
+		}
 		all.Add(again.Counts)
 		all.failed = append(all.failed, again.failed...)
 	}
 	return err
-}
-
-// Failures are the documents of a migration that are not on the target because it, or the
-// snapshot, did not allow it; by item.
-func Failures(ctx context.Context, d *drive.Driver, id string) (map[string][]Failure, error) {
-	lists, err := drive.Pieces[failures](ctx, d, prefix(id)+"failure/")
-	if err != nil {
-		return nil, err
-	}
-	all := map[string][]Failure{}
-	for key, list := range lists {
-		name, _, _ := strings.Cut(key, "/")
-		item, err := work.Plain(name)
-		if err != nil {
-			item = name
-		}
-		all[item] = append(all[item], list.Documents...)
-	}
-	return all, nil
 }
 
 // op is how a document is written.

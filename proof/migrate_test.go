@@ -223,11 +223,18 @@ func TestWhatATargetRefusesIsListed(t *testing.T) {
 	id := status("held")
 	refused := func() (ids []string) {
 		t.Helper()
-		var all []struct{ ID, Type, Reason string }
+		var all struct {
+			Total     int
+			Causes    []struct{ Documents int }
+			Documents []struct{ ID, Type, Reason string }
+		}
 		if err := json.Unmarshal(runs(t, "movement", "failures", id, "--at", data, "--output", "json"), &all); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range all {
+		if all.Total != len(all.Documents) || len(all.Causes) == 0 {
+			t.Errorf("%+v", all)
+		}
+		for _, f := range all.Documents {
 			ids = append(ids, f.ID+" "+f.Type)
 		}
 		slices.Sort(ids)
