@@ -11,7 +11,7 @@ import (
 type Options struct {
 	Memory   int64            // bytes for cached blocks and the tables of recent writes, and as a measure of what segments take: see Memory above; 16 MB
 	LowWater int64            // free bytes below which writes are refused; by the size of the disk, at most 256 MB
-	Ballast  int64            // bytes kept to get out of a full disk with; 8 MB, negative: none
+	Ballast  int64            // bytes kept to get out of a full disk with; 4 MB, negative: none
 	Quiet    time.Duration    // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never
 	FS       vfs.FS           // vfs.Default
 	Now      func() time.Time // stamps changes; time.Now
@@ -23,7 +23,7 @@ func (o Options) withDefaults() Options {
 		o.Memory = 16 << 20
 	}
 	if o.Ballast == 0 {
-		o.Ballast = 8 << 20
+		o.Ballast = 4 << 20
 	}
 	if o.Quiet == 0 {
 		o.Quiet = time.Second
