@@ -67,16 +67,10 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			}
 			return p.answer(preview, func(w io.Writer) { printPreview(w, preview) })
 		}
-		progress := p.newProgress("document", true)
-		defer progress.stop()
-		m, err := p.control.Migrate(ctx, req, func(m *control.Movement) {
-			fraction := -1.0
-			if m.Progress.ExpectedBytes > 0 {
-				fraction = float64(m.Progress.Bytes) / float64(m.Progress.ExpectedBytes)
-			}
-			progress.set(m.Progress.Read, m.Progress.Bytes, min(fraction, 1))
-		})
-		progress.stop()
+		follow := p.follow()
+		defer follow.stop()
+		m, err := p.control.Migrate(ctx, req, follow.told)
+		follow.stop()
 		if m == nil {
 			return err
 		}
@@ -94,10 +88,10 @@ func outcomeOf(m *control.Movement) error {
 	case movement.Held:
 		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, m.Cause), "%s", m.Next)
 	case movement.Running, movement.Paused, movement.Planned:
-		err := fault.New(fault.Interrupted, "movement %s is %s, and not at its end", m.ID, m.State)
+		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
 		return fault.WithNext(err, "go on with reshelve worker --join TARGET --once; reshelve movement resume when it is paused")
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
-		return fault.New(fault.Conflict, "movement %s is %s: what it made does not stay", m.ID, m.State)
+		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
 	}

@@ -25,7 +25,7 @@ func (p *program) movement() *cobra.Command {
 	}
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the place that records them: `URL|DIR`")
-	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementFailures(&at))
+	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementFailures(&at))
 	for _, v := range []struct {
 		verb  movement.Verb
 		short string
@@ -84,6 +84,28 @@ func (p *program) movementStatus(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(m, func(w io.Writer) { printMovement(w, m) })
+	})
+	return cmd
+}
+
+func (p *program) movementWatch(at *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "watch ID",
+		Short: "Show how far a movement is until it ends or holds",
+		Long: `Show how far a movement is until it ends, holds or has failed. The exit code is that of the
+verb that began it. It only looks: ending it ends nothing else.`,
+		Example: "  reshelve movement watch 20261121-221500-abcdef --at http://127.0.0.1:9200",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		follow := p.follow()
+		defer follow.stop()
+		m, err := p.control.Watch(ctx, *at, args[0], follow.told)
+		follow.stop()
+		if err != nil {
+			return err
+		}
+		return p.answerWith(outcomeOf(m), m, func(w io.Writer) { printMovement(w, m) })
 	})
 	return cmd
 }

@@ -35,12 +35,12 @@ type MigrateRequest struct {
 	NoVersions   bool        // send documents without the versions that the snapshot holds
 	// AllowFailures are how many documents may fail without holding the movement.
 	AllowFailures int64
-	Yes          bool        // accept what loses meaning
-	KeepWayBack  bool        // stop before what cannot be undone
-	Templates    TemplateRequest
-	Memory       int64 // bytes to stay below when the target is a folder; 256 MiB
-	By, Why      string
-	Logger       *slog.Logger
+	Yes           bool // accept what loses meaning
+	KeepWayBack   bool // stop before what cannot be undone
+	Templates     TemplateRequest
+	Memory        int64 // bytes to stay below when the target is a folder; 256 MiB
+	By, Why       string
+	Logger        *slog.Logger
 }
 
 // Movement is a movement as people and programs read it.
@@ -90,12 +90,13 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 
 // work works for one movement and tells of it, until it ends or holds.
 func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id string, req *MigrateRequest, told func(*Movement)) (*Movement, error) {
+	l := &lookout{d: d, id: id}
 	telling, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for drive.Wait(telling, time.Second) == nil {
-			if m, err := movementOf(telling, d, id); err == nil {
+		for l.pauseWithin(telling) {
+			if m, err := l.look(telling); err == nil {
 				told(m)
 			}
 		}
@@ -108,7 +109,7 @@ func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id stri
 	if err != nil {
 		return nil, err
 	}
-	m, err := movementOf(context.WithoutCancel(ctx), d, id)
+	m, err := l.look(context.WithoutCancel(ctx))
 	if err == nil {
 		told(m)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 )
@@ -23,10 +24,53 @@ func (c *Control) Movements(ctx context.Context, at string) (all []movement.Reco
 // Movement is one, with its progress.
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		m, err = movementOf(ctx, d, id)
-		return err
+		m, err = (&lookout{d: d, id: id}).look(ctx)
+		return absent(err, at)
 	})
 	return m, err
+}
+
+// Watch looks at a movement until it ends, holds or has failed, and tells of each look. What
+// it returns is the last.
+func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)) (m *Movement, err error) {
+	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
+		l := &lookout{d: d, id: id}
+		for {
+			now, err := l.look(ctx)
+			if err != nil && (m == nil || !drive.Passing(err)) {
+				return absent(err, at)
+			}
+			if err == nil {
+				m = now
+				told(m)
+				if rests(&m.Record) {
+					return nil
+				}
+			}
+			if !l.pauseWithin(ctx) {
+				return context.Cause(ctx)
+			}
+		}
+	})
+	return m, err
+}
+
+// rests tells whether nothing more happens to a movement unless somebody asks for it. One
+// that is paused is thought to go on.
+func rests(r *movement.Record) bool {
+	switch r.State {
+	case movement.Held, movement.Failed, movement.Switched:
+		return true
+	}
+	return r.State.Ended()
+}
+
+// absent adds to the error about a movement that is not there where those that are stand.
+func absent(err error, at string) error {
+	if fault.Is(err, fault.NotFound) && fault.Next(err) == "" {
+		return fault.WithNext(err, "reshelve movement ls --at %s lists those that are there", at)
+	}
+	return err
 }
 
 // Order is a verb for a movement.
@@ -41,7 +85,7 @@ type Order struct {
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, _ *side) error {
 		if _, _, err := d.Apply(ctx, o.ID, movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}); err != nil {
-			return err
+			return absent(err, o.At)
 		}
 		m, err = movementOf(ctx, d, o.ID)
 		return err

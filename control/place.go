@@ -53,18 +53,18 @@ func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func()
 	return client, leave, nil
 }
 
-// within serves an open folder to one client in this process. Leave closes the folder.
-func (c *Control) within(dir string, opened *openedFolder) (*cluster.Client, func() error) {
+// within serves an open folder to one client in this process, and to whoever comes to the
+// listeners. Leave closes the folder.
+func (c *Control) within(dir string, opened *openedFolder, listeners ...net.Listener) (*cluster.Client, func() error) {
 	pipes := newPipes()
 	server := c.wiring.Face(opened.store, Limits{}, opened.movements())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.Serve(pipes) // ends with the listener
-	}()
+	var serving sync.WaitGroup
+	for _, listener := range append(listeners, pipes) {
+		serving.Go(func() { _ = server.Serve(listener) }) // ends with the listener
+	}
 	return connect(dir, pipes.dial, func() error {
 		_ = server.Close()
-		<-ended
+		serving.Wait()
 		return opened.close()
 	})
 }

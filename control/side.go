@@ -56,7 +56,15 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 	if err != nil {
 		return nil, err
 	}
-	client, leave := c.within(at, opened)
+	var listeners []net.Listener
+	if memory > 0 { // it stays for long: others come through the socket, to steer and to help
+		socket, err := listenInside(ctx, at)
+		if err != nil {
+			return nil, errors.Join(err, opened.close())
+		}
+		listeners = append(listeners, socket)
+	}
+	client, leave := c.within(at, opened, listeners...)
 	return &side{client: client, coord: opened.folder.Coord, leave: leave}, nil
 }
 

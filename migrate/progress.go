@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
@@ -20,6 +21,19 @@ type Progress struct {
 	// Expected are the documents and bytes of the plan.
 	Expected      int64 `json:"expected"`
 	ExpectedBytes int64 `json:"expectedBytes"`
+	// Phase is the current one: its key, "settling" or "undoing"; "" at the end.
+	Phase string `json:"phase,omitempty"`
+	// Workers are the slots, of whatever process, that hold a lease and were heard of.
+	Workers int `json:"workers"`
+	// AsOf is the store's time for which the counts hold: each worker stores its own at its
+	// own heartbeats, and this is the mean of the newest.
+	AsOf   time.Time `json:"asOf,omitzero"`
+	Limits Limits    `json:"limits,omitzero"`
+	// Waiting is why a worker waits for the target, when one does.
+	Waiting string `json:"waiting,omitempty"`
+	Pace
+	// Hindrances are why it does not get to its end as it is, or not before long.
+	Hindrances []Hindrance `json:"hindrances,omitempty"`
 	// Verified is what the last comparison has shown, index by index.
 	Verified []Verified `json:"verified,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
@@ -62,7 +76,15 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{Causes: map[string]int{}}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Progress{Causes: map[string]int{}, Phase: Current(m)}
+	if p.Limits, err = ReadLimits(m.Rate); err != nil {
+		return nil, err
+	}
+	holders := holders{policy: plan.Policy, now: now}
 	if p.Templates, err = templatesOfMovement(ctx, d, m.ID, &plan); err != nil {
 		return nil, err
 	}
@@ -71,6 +93,7 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 		p.Expected += index.Documents
 		p.ExpectedBytes += index.Bytes
 		e := entries[work.Safe(index.Source)]
+		holders.see(&e.Lease)
 		p.Indices = append(p.Indices, IndexProgress{Index: index, Existed: e.Existed, State: e.State, Cause: e.Cause})
 		if e.Cause != "" {
 			p.Causes[e.Cause]++
@@ -81,19 +104,29 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	}
 	for _, item := range items {
 		p.add(&item, at[item.Index])
+		holders.see(&item.Lease)
 	}
+	p.AsOf = holders.asOf()
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
 		return nil, err
 	}
-	if p.Verified, err = verifiedOf(ctx, d, m); err != nil {
+	if p.Verified, err = verifiedOf(ctx, d, m, &holders); err != nil {
 		return nil, err
 	}
+	phases, err := drive.Pieces[work.Lease](ctx, d, prefix(m.ID)+"phase/")
+	if err != nil {
+		return nil, err
+	}
+	for _, lease := range phases {
+		holders.see(&lease)
+	}
+	p.Workers = len(holders.names)
 	slices.SortFunc(p.Indices, func(a, b IndexProgress) int { return strings.Compare(a.Source, b.Source) })
 	return p, nil
 }
 
 // verifiedOf are the checks of the newest comparison that has begun.
-func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record) (all []Verified, err error) {
+func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *holders) (all []Verified, err error) {
 	for i := len(m.Phases) - 1; i >= 0; i-- {
 		phase := &m.Phases[i]
 		if phase.Name != phaseVerify || phase.Started.IsZero() {
@@ -104,6 +137,7 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record) (all [
 			return nil, err
 		}
 		for _, c := range checks {
+			h.see(&c.Lease)
 			if c.State == work.Done {
 				all = append(all, c.Verified)
 			}
@@ -164,4 +198,32 @@ func (s *States) add(l *work.Lease) {
 	default:
 		s.Waiting++
 	}
+}
+
+// holders gathers who works, and when it was last heard of.
+type holders struct {
+	policy work.Policy
+	now    time.Time
+	names  map[string]bool
+	since  time.Duration // how long ago each of the leases was heard of, together
+	leases int
+}
+
+func (h *holders) see(l *work.Lease) {
+	if !l.Leased(h.policy, h.now) {
+		return
+	}
+	if h.names == nil {
+		h.names = map[string]bool{}
+	}
+	h.names[l.LeaseHolderID] = true
+	h.since, h.leases = h.since+max(h.now.Sub(l.HeartbeatAt), 0), h.leases+1
+}
+
+// asOf is when the holders were heard of, on average; now when there are none.
+func (h *holders) asOf() time.Time {
+	if h.leases == 0 {
+		return h.now
+	}
+	return h.now.Add(-h.since / time.Duration(h.leases))
 }

@@ -1,0 +1,15 @@
+package control
+
+import "github.com/reshelve/reshelve/migrate"
+
+// The words in which faces tell how far a migration is.
+type (
+	Copying   = migrate.Progress      // how far all of it is
+	CopiedOf  = migrate.IndexProgress // how far one index is
+	Pieces    = migrate.States        // pieces of work, counted by state
+	Pace      = migrate.Pace
+	Rate      = migrate.Rate
+	Moved     = migrate.Index  // one index of a plan
+	Throttle  = migrate.Limits // of documents and bytes in a second, and of hours
+	Hindrance = migrate.Hindrance
+)

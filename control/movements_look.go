@@ -1,0 +1,110 @@
+package control
+
+import (
+	"context"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+)
+
+// lookout looks at a movement again and again: a look compared with those before it tells the
+// pace. Looking reads every record of the movement, so who looks often asks for the pause.
+type lookout struct {
+	d  *drive.Driver
+	id string
+
+	looks []migrate.Progress // the counts of those before, the oldest first, since it runs
+	moved time.Time          // when a document was last seen to get on, while it runs
+	took  time.Duration      // by the last look
+}
+
+const (
+	lookEvery   = time.Second
+	lookShare   = 20 // a lookout looks one part in so many of the time at most
+	longestLook = time.Minute
+	// shortestWindow is the least time over which a pace is measured: several heartbeats.
+	shortestWindow = time.Minute
+)
+
+// pauseWithin waits until the next look is due; false when ctx ends before.
+func (l *lookout) pauseWithin(ctx context.Context) bool {
+	timer := time.NewTimer(pauseAfter(l.took))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// pauseAfter is how long not to look after a look that took so long.
+func pauseAfter(took time.Duration) time.Duration {
+	return min(max(lookEvery, lookShare*took), longestLook)
+}
+
+// look reads the movement, and says how fast it is. It is not safe for concurrent use.
+func (l *lookout) look(ctx context.Context) (*Movement, error) {
+	began := time.Now()
+	m, err := movementOf(ctx, l.d, l.id)
+	l.took = time.Since(began)
+	if err != nil || m.Progress == nil {
+		return m, err
+	}
+	now, err := l.d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.judge(m, now)
+	return m, nil
+}
+
+// judge compares a look with those before, and keeps what the next ones need of it.
+func (l *lookout) judge(m *Movement, now time.Time) {
+	p := m.Progress
+	if m.State != movement.Running || !p.Copies() {
+		l.looks, l.moved = nil, time.Time{}
+		p.Judge(&m.Record, nil, 0, now)
+		return
+	}
+	open, _ := p.Limits.Hours.Open(now)
+	if last := len(l.looks) - 1; last < 0 || p.Read > l.looks[last].Read || p.Workers == 0 || !open {
+		l.moved = now
+	}
+	p.Judge(&m.Record, l.earlier(p), now.Sub(l.moved), now)
+	if last := len(l.looks) - 1; last < 0 || p.AsOf.Sub(l.looks[last].AsOf) >= l.window()/32 || p.Read > l.looks[last].Read && len(l.looks) < 64 {
+		l.looks = append(l.looks, migrate.Progress{AsOf: p.AsOf, Counts: work.Counts{Read: p.Read, Bytes: p.Bytes}})
+	}
+}
+
+// window is over how much time a pace is measured: a quarter of that since the first look, so
+// that what is slow for a moment does not change what is told of days.
+func (l *lookout) window() time.Duration {
+	if len(l.looks) == 0 {
+		return shortestWindow
+	}
+	return max(shortestWindow, l.looks[len(l.looks)-1].AsOf.Sub(l.looks[0].AsOf)/4)
+}
+
+// earlier is the newest look that is old enough to be compared with; nil when none is. What
+// comes before it is not needed any more, but for the very first.
+func (l *lookout) earlier(p *migrate.Progress) *migrate.Progress {
+	window := l.window()
+	at := -1
+	for i := range l.looks {
+		if p.AsOf.Sub(l.looks[i].AsOf) >= window {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	earlier := l.looks[at]
+	if at > 1 {
+		l.looks = append(l.looks[:1], l.looks[at:]...)
+	}
+	return &earlier
+}
