@@ -88,6 +88,10 @@ bench-store: ## the README's table of the store: beside OpenSearch, in one run
 bench-search: ## the README's tables of searching: beside OpenSearch, in one run
 	go run ./bench/search
 
+.PHONY: bench-migrate
+bench-migrate: ## the README's table of migrating: into nothing, an OpenSearch and a folder, in one run
+	go run ./bench/migrate
+
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers
 	go run ./cmd/fixtures

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/coord/remote"
+)
+
+// null is a target that takes everything and keeps nothing but the records of movements.
+type null struct {
+	documents, bytes atomic.Int64
+	first            chan time.Time // of the first bulk request
+	copied           chan time.Time // when the migration refreshes: everything was sent
+	once, done       sync.Once
+	indices          sync.Map
+}
+
+// serve answers on a port of the machine, until stop is called.
+func (n *null) serve() (url string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	n.first, n.copied = make(chan time.Time, 1), make(chan time.Time, 1)
+	records := remote.NewHandler(memory.New())
+	mux := http.NewServeMux()
+	mux.Handle(remote.Root, records)
+	mux.Handle(remote.Root+"/", records)
+	mux.HandleFunc("/", n.answer)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	return "http://" + listener.Addr().String(), func() {
+		records.End()
+		_ = server.Close()
+	}, nil
+}
+
+func (n *null) answer(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	path := strings.Trim(r.URL.Path, "/")
+	index, verb, _ := strings.Cut(path, "/")
+	switch _, there := n.indices.Load(index); {
+	case path == "":
+		fmt.Fprint(w, `{"name":"null","cluster_name":"null","cluster_uuid":"null","version":{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}}`)
+	case strings.HasSuffix(path, "_bulk"):
+		n.bulk(w, r)
+	case strings.HasPrefix(path, "_"):
+		fmt.Fprint(w, `{}`)
+	case r.Method == http.MethodPut && verb == "":
+		n.indices.Store(index, true)
+		fmt.Fprint(w, `{"acknowledged":true,"shards_acknowledged":true,"index":"`+index+`"}`)
+	case !there:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"type":"index_not_found_exception","reason":"no such index","root_cause":[]},"status":404}`)
+	case verb == "_refresh" && n.documents.Load() > 0:
+		n.done.Do(func() { n.copied <- time.Now() })
+		fmt.Fprint(w, `{}`)
+	case verb == "_settings":
+		fmt.Fprintf(w, `{%q:{"settings":{"index.uuid":"null"}}}`, index)
+	case verb == "_count":
+		fmt.Fprint(w, `{"count":0}`)
+	default:
+		fmt.Fprint(w, `{}`)
+	}
+}
+
+// bulk counts the lines, and says of each operation that it was applied.
+func (n *null) bulk(w http.ResponseWriter, r *http.Request) {
+	n.once.Do(func() { n.first <- time.Now() })
+	chunk, lines := make([]byte, 256<<10), 0
+	for {
+		read, err := r.Body.Read(chunk)
+		lines += bytes.Count(chunk[:read], []byte{'\n'})
+		n.bytes.Add(int64(read))
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return
+		}
+	}
+	n.documents.Add(int64(lines / 2))
+	answer := bytes.Repeat([]byte(`{"index":{"status":201}},`), lines/2)
+	_, _ = io.WriteString(w, `{"errors":false,"items":[`)
+	_, _ = w.Write(bytes.TrimSuffix(answer, []byte{','}))
+	_, _ = io.WriteString(w, `]}`)
+}
