@@ -71,7 +71,10 @@ func (c *Control) within(dir string, opened *openedFolder, listeners ...net.List
 
 // over is a transport over connections that dial makes.
 func over(dial func(context.Context) (net.Conn, error)) *http.Transport {
-	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }, MaxIdleConnsPerHost: 16}
+	return &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConnsPerHost: 16, DisableCompression: true, // nothing leaves this machine
+	}
 }
 
 // connect makes a client of the store in dir over connections that dial makes.

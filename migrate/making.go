@@ -69,9 +69,6 @@ func (t *turn) identity(ctx context.Context, index string) (string, error) {
 // else's as it is.
 func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) error {
 	index := held.Piece().Index
-	if err := t.target.Refresh(ctx, index.Target); err != nil { // what was just written counts too
-		return err
-	}
 	count, err := t.target.Count(ctx, index.Target)
 	if err != nil {
 		return err
@@ -133,9 +130,6 @@ func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string,
 	}
 	var count int64
 	if !e.Made { // nobody knows how the making ended: an index with documents is not ours
-		if err := t.target.Refresh(ctx, e.Name); err != nil {
-			return "", err
-		}
 		if count, err = t.target.Count(ctx, e.Name); err != nil {
 			return "", err
 		}
