@@ -31,12 +31,17 @@ RESHELVE_TARGET_CA, RESHELVE_TARGET_CERT and RESHELVE_TARGET_KEY are files of ce
 Killed at any time, the migration goes on where it was:
 reshelve worker --join TARGET, from this machine or from others.`,
 		Example: `  reshelve migrate --from /backups/repository --to ./data
-  reshelve migrate --from s3://backups/search --to http://127.0.0.1:9200 --index 'logs-*' --workers 4`,
+  reshelve migrate --from s3://backups/search --to http://127.0.0.1:9200 --index 'logs-*' --workers 4
+  reshelve migrate --from-cluster http://127.0.0.1:9201 --snapshot-to /backups/repository --to ./data`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
 	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
+	var to string
+	flags.StringVar(&req.FromCluster, "from-cluster", "", "take a snapshot of the cluster at `URL` first")
+	flags.StringVar(&to, "snapshot-to", "", "with --from-cluster: the repository of the snapshot, `REPO`, as this machine sees it")
+	flags.StringVar(&req.SnapshotRepository, "snapshot-repository", "", "with --from-cluster: the `NAME` under which that cluster knows the repository; none: it is told of it for as long as the movement lasts")
 	flags.StringVar(&req.Target, "to", "", "where the documents go: `URL|DIR`")
 	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index another name: `OLD=NEW`; may be repeated")
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
@@ -55,10 +60,16 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	templateFlags(flags, &req.Templates)
 	selectionFlags(cmd, &req.Selection)
 	allowPartialFlag(cmd, &req.Selection)
-	_ = cmd.MarkFlagRequired("from")
+	cmd.MarkFlagsOneRequired("from", "from-cluster")
+	cmd.MarkFlagsMutuallyExclusive("from", "from-cluster")
+	cmd.MarkFlagsMutuallyExclusive("snapshot", "from-cluster")
+	cmd.MarkFlagsRequiredTogether("from-cluster", "snapshot-to")
 	_ = cmd.MarkFlagRequired("to")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		req.By = userName()
+		if req.FromCluster != "" {
+			req.Repository = to
+		}
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		if dry {
 			preview, err := p.control.Preview(ctx, req)

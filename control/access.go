@@ -7,8 +7,15 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
+// The clusters whose credentials the environment holds.
+const (
+	ofTarget = "RESHELVE_TARGET_"
+	ofSource = "RESHELVE_SOURCE_" // of which a snapshot is taken
+)
+
 // access is how a cluster at a URL is reached: who we say we are, and whom we trust. It comes
-// from the environment, so that neither records nor lists of processes hold secrets:
+// from the environment, so that neither records nor lists of processes hold secrets; for a
+// source, SOURCE stands in place of TARGET:
 //
 //	RESHELVE_TARGET_USER, RESHELVE_TARGET_PASSWORD   basic authentication
 //	RESHELVE_TARGET_API_KEY                          an API key, as the cluster gave it out
@@ -16,8 +23,8 @@ import (
 //	RESHELVE_TARGET_CA                               a file of certificates that are trusted
 //	RESHELVE_TARGET_CERT, RESHELVE_TARGET_KEY        our own certificate
 //	RESHELVE_TARGET_INSECURE=true                    any certificate is taken
-func access(url string) (cluster.Options, error) {
-	env := func(name string) string { return os.Getenv("RESHELVE_TARGET_" + name) }
+func access(prefix, url string) (cluster.Options, error) {
+	env := func(name string) string { return os.Getenv(prefix + name) }
 	o := cluster.Options{
 		URL:         url,
 		Credentials: cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
@@ -28,7 +35,7 @@ func access(url string) (cluster.Options, error) {
 	case "true":
 		o.TLS.Insecure = true
 	default:
-		return o, fault.New(fault.Usage, "RESHELVE_TARGET_INSECURE is %q; it is true, or not set", insecure)
+		return o, fault.New(fault.Usage, "%sINSECURE is %q; it is true, or not set", prefix, insecure)
 	}
 	return o, nil
 }

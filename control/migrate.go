@@ -41,6 +41,13 @@ type MigrateRequest struct {
 	Memory        int64 // bytes to stay below when the target is a folder; 256 MiB
 	By, Why       string
 	Logger        *slog.Logger
+
+	// FromCluster is a cluster of which a snapshot is taken first, into Repository, which it
+	// knows, or is told of, as SnapshotRepository; "": the snapshot is there.
+	FromCluster        string
+	SnapshotRepository string
+
+	own string // the movement whose plan is completed
 }
 
 // Movement is a movement as people and programs read it.
@@ -57,7 +64,7 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
-	preview, err := c.preview(ctx, &req, side)
+	preview, err := c.prepare(ctx, &req, side)
 	if err == nil {
 		err = preview.refusal()
 	}
@@ -74,7 +81,7 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 	if err != nil {
 		return nil, err
 	}
-	m := movement.Record{ID: newID(now), Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(),
+	m := movement.Record{ID: newID(now), Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: phases(plan),
 		KeepWayBack: req.KeepWayBack, Created: now}
 	if err := d.Plan(ctx, m); err != nil {
 		return nil, err
@@ -136,14 +143,9 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 	if err != nil {
 		return nil, nil, err
 	}
-	if req.Policy == (work.Policy{}) {
-		req.Policy = work.Default
-	}
-	if req.ItemBytes == 0 {
-		req.ItemBytes = 1 << 30
-	}
+	req.setDefaults()
 	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
-		Version: chosen.snapshot.Version, Target: req.Target, Policy: req.Policy, IntoExisting: req.IntoExisting,
+		Version: chosen.snapshot.Version, Target: bare(req.Target), Policy: req.Policy, IntoExisting: req.IntoExisting,
 		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
 	renamed, err := renames(req.Rename)
 	if err != nil {
@@ -173,6 +175,15 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migr
 	plan.Digits = work.Digits(items)
 	plan.Templates, err = planTemplates(ctx, req, chosen)
 	return plan, chosen.snapshot, err
+}
+
+func (req *MigrateRequest) setDefaults() {
+	if req.Policy == (work.Policy{}) {
+		req.Policy = work.Default
+	}
+	if req.ItemBytes == 0 {
+		req.ItemBytes = 1 << 30
+	}
 }
 
 // absolute is a location that means the same wherever a worker is started.

@@ -49,7 +49,7 @@ func (c *Control) Preview(ctx context.Context, req MigrateRequest) (*Preview, er
 		return nil, err
 	}
 	defer func() { _ = side.leave() }()
-	return c.preview(ctx, &req, side)
+	return c.prepare(ctx, &req, side)
 }
 
 // existing is the target itself, or for a folder that is not there yet one that is empty,
@@ -91,7 +91,7 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := p.templates(ctx, snap, side.client, req.Yes); err != nil {
 		return nil, err
 	}
-	return p, c.refuseTwice(ctx, side, plan, "")
+	return p, c.refuseTwice(ctx, side, plan, req.own)
 }
 
 func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, plan *migrate.Plan, index migrate.Index) (p PreviewIndex, err error) {

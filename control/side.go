@@ -26,7 +26,7 @@ type side struct {
 // the process that serves it. A folder that is not there is made when create says so.
 func (c *Control) side(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
 	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
-		options, err := access(at)
+		options, err := access(ofTarget, at)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ func (l *Lane) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (wor
 
 // close goes through the ledger, and then removes all records but the movement's.
 func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, finish bool) (worker.Outcome, error) {
-	t, err := l.turn(ctx, s, m)
+	t, err := l.ending(ctx, s, m)
 	if err != nil {
 		return worker.Outcome{}, err
 	}

@@ -16,6 +16,7 @@
 //   - template: legacy, composable or component, of the snapshot's global state; made in the
 //     phase metadata, before any index.
 //   - failure: a document that the target refuses for good, listed with its cause.
+//   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
 //     verify; then the ledger is settled. See [Phases].
 //

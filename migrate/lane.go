@@ -20,6 +20,11 @@ type Lane struct {
 	Open  func(ctx context.Context, location string) (*snapshot.Repository, error)
 	Reach func(ctx context.Context, target string) (*cluster.Client, error)
 
+	// Source makes a client of a cluster of which a snapshot is to be taken. Complete makes the
+	// plan of a movement (id) of what the snapshot holds, and refuses what cannot be moved.
+	Source   func(ctx context.Context, source string) (*cluster.Client, error)
+	Complete func(ctx context.Context, id string, p Plan) (Plan, error)
+
 	mu   sync.Mutex
 	open map[string]*sides // by movement
 }
@@ -38,6 +43,9 @@ var _ worker.Lane = (*Lane)(nil)
 
 // Turn does at most one piece of a phase.
 func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	if phase.Name == phaseSnapshot {
+		return l.snapshotting(ctx, s, m)
+	}
 	t, err := l.turn(ctx, s, m)
 	if err != nil {
 		return worker.Outcome{}, err
@@ -81,6 +89,7 @@ type turn struct {
 	*sides
 	worker.Slot
 	movement *movement.Record
+	lane     *Lane
 }
 
 func (t *turn) key(parts ...string) string {
@@ -114,7 +123,18 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 		}
 		both.opened = true
 	}
-	return &turn{both, s, m}, nil
+	return &turn{both, s, m, l}, nil
+}
+
+// ending is a turn of what ends a movement: the repository is not needed for that, and need
+// not be there any more.
+func (l *Lane) ending(ctx context.Context, s worker.Slot, m *movement.Record) (*turn, error) {
+	plan, err := ReadPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	target, err := l.Reach(ctx, plan.Target)
+	return &turn{&sides{plan: plan, target: target}, s, m, l}, err
 }
 
 func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (err error) {

@@ -27,6 +27,9 @@ type Plan struct {
 	Digits        int      `json:"digits"` // of the buckets of items
 	// Templates are those that are made, unless the target has them, in this order.
 	Templates []Template `json:"templates,omitempty"`
+	// Take is the snapshot that is taken first; what it will hold is unknown until then, and
+	// Snapshot, SnapshotUUID, Indices, Digits and Templates are not set, or only expected. Nil: it exists.
+	Take *Take `json:"take,omitempty"`
 }
 
 // Index is one index of the plan.
@@ -41,6 +44,7 @@ type Index struct {
 
 // The phases, in their order.
 const (
+	phaseSnapshot  = "snapshot" // only when the plan has one to take
 	phaseMetadata  = "metadata"
 	phaseIndices   = "indices"
 	phaseItems     = "items"

@@ -15,6 +15,8 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return t.removeIndex(ctx, e)
 	case string(ComponentTemplate), string(ComposableTemplate), string(LegacyTemplate):
 		return t.removeTemplate(ctx, e)
+	case kindSnapshot, kindRepository:
+		return "", t.removeFromSource(ctx, e)
 	}
 	return "", fault.New(fault.Refused, "this version does not know how to undo it")
 }

@@ -38,7 +38,9 @@
 //  6. Each cell of the table says yes, nothing to do, or why not and what to do instead.
 //  7. A record is bounded: the journal keeps its first and its newest events and counts all,
 //     texts are cut, and of the runs of a phase that was asked for again the newest are kept.
-//  8. A driver that comes to a record, whoever stored it, finds in [Record.Owed] what is to
+//  8. A plan is what it was at the start, but for what the end of a phase adds to it: a snapshot
+//     that is still to be taken cannot be planned for. A repeated end changes it no more.
+//  9. A driver that comes to a record, whoever stored it, finds in [Record.Owed] what is to
 //     be done: no effect is lost with the process that was to carry it out.
 //
 // Absent on purpose: what phases do (lanes), leases (work), and storing (drive).

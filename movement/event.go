@@ -42,6 +42,7 @@ type Event struct {
 	Next     string    // what an operator can do about the cause
 	Listed   bool      // with Stuck: all is done but for what is listed, which an operator may accept
 	Report   json.RawMessage
+	Plan     json.RawMessage // with PhaseDone: the plan that this phase has completed; nil when it had nothing to add
 }
 
 // Happening is what workers tell of a movement.

@@ -81,6 +81,9 @@ func (r *Record) phase(e Event) ([]Effect, bool, error) {
 		return nil, false, fault.New(fault.Bug, "phase %s is done, and nobody began it", e.Phase)
 	}
 	p.Ended, p.Outcome = e.At, short(e.Cause)
+	if e.Plan != nil {
+		r.Plan = e.Plan
+	}
 	r.report(e)
 	if r.State == Paused { // it was nearly done when the pause came; resume goes on behind it
 		return nil, true, nil

@@ -81,7 +81,7 @@ type Record struct {
 	ID    string          `json:"id"`
 	Kind  Kind            `json:"kind"`
 	State State           `json:"state"`
-	Plan  json.RawMessage `json:"plan"` // the lane's; it never changes after start
+	Plan  json.RawMessage `json:"plan"` // the lane's; after start only the end of a phase changes it, by what was left open
 	// Options of the plan that the machine itself reads.
 	HoldBeforeSwitch bool `json:"holdBeforeSwitch,omitempty"`
 	KeepWayBack      bool `json:"keepWayBack,omitempty"`

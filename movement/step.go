@@ -68,6 +68,8 @@ func (e *Event) check() error {
 		return fault.New(fault.Bug, "an event is both %s and %s", e.Verb, e.Happened)
 	case e.Verb != "" && !slices.Contains(Verbs, e.Verb):
 		return fault.New(fault.Usage, "%q is no verb", e.Verb)
+	case e.Plan != nil && (e.Happened != PhaseDone || !json.Valid(e.Plan)):
+		return fault.New(fault.Bug, "only the end of a phase completes a plan, and by JSON")
 	case e.Verb == Throttle && (len(e.Rate) > maxRate || !json.Valid(e.Rate)):
 		return fault.New(fault.Usage, "throttle takes a rate as JSON of at most %d bytes", maxRate)
 	}

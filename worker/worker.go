@@ -36,8 +36,9 @@ type Outcome struct {
 	Failed bool            // the phase has ended without having done what it should
 	Listed bool            // the phase has come to an end that an operator may accept: differences, failures
 	Text   string          // what Done, Failed and Listed tell people
-	Next   string          // what an operator can do about Listed
+	Next   string          // what an operator can do about Listed, or Failed
 	Report json.RawMessage // what was proved, with Done
+	Plan   json.RawMessage // the plan as this phase has completed it, with Done; nil when it had nothing to add
 }
 
 // Slot is who takes a turn.
@@ -189,7 +190,7 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 	case outcome.Listed:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: outcome.Text, Next: outcome.Next, Listed: true})
 	case outcome.Done:
-		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseDone, Phase: phase.Key(), Cause: outcome.Text, Report: outcome.Report})
+		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseDone, Phase: phase.Key(), Cause: outcome.Text, Report: outcome.Report, Plan: outcome.Plan})
 	}
 	return outcome.Worked, nil
 }
@@ -197,7 +198,7 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 // giveUp says that the phase has failed, and forgets the piece that did: resume, which the
 // failure offers, begins it anew.
 func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outcome Outcome) error {
-	err := s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase, Cause: outcome.Text})
+	err := s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase, Cause: outcome.Text, Next: outcome.Next})
 	if err == nil && outcome.Piece != "" {
 		err = s.Driver.Remove(ctx, outcome.Piece)
 	}

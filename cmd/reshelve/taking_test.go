@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/servers"
+	"github.com/reshelve/reshelve/work"
+)
+
+// source is a cluster of which snapshots are taken, as far as the documents of its API tell:
+// each snapshot comes to the end that is wanted.
+type source struct {
+	*httptest.Server
+	end string // of the next snapshots
+
+	mu    sync.Mutex
+	repos map[string]json.RawMessage
+	snaps map[string]string // states
+	asked []string
+}
+
+func newSource(t *testing.T, end string) *source {
+	s := &source{end: end, repos: map[string]json.RawMessage{}, snaps: map[string]string{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if r.Method != http.MethodGet {
+		s.asked = append(s.asked, r.Method+" "+strings.Join(path, "/"))
+	}
+	body, _ := io.ReadAll(r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case path[0] == "":
+		fmt.Fprint(w, `{"version":{"number":"2.19.0","distribution":"opensearch"}}`)
+	case path[0] == "_cat":
+		fmt.Fprint(w, `[{"index":"books","status":"open","pri":"2","rep":"0","docs.count":"7","pri.store.size":"900"}]`)
+	case path[0] == "_snapshot" && len(path) < 3:
+		s.repository(w, r, path, body)
+	case path[0] == "_snapshot":
+		s.snapshot(w, r, path)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *source) repository(w http.ResponseWriter, r *http.Request, path []string, body []byte) {
+	switch r.Method {
+	case http.MethodGet:
+		_ = json.NewEncoder(w).Encode(s.repos)
+		return
+	case http.MethodPut:
+		s.repos[path[1]] = body
+	case http.MethodDelete:
+		delete(s.repos, path[1])
+	}
+	fmt.Fprint(w, `{"acknowledged":true}`)
+}
+
+func (s *source) snapshot(w http.ResponseWriter, r *http.Request, path []string) {
+	name := path[2]
+	state, there := s.snaps[name]
+	switch {
+	case r.Method == http.MethodPut:
+		s.snaps[name] = s.end
+		fmt.Fprint(w, `{"accepted":true}`)
+	case !there:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"error":{"type":"snapshot_missing_exception","reason":"[%s] is missing"},"status":404}`, name)
+	case r.Method == http.MethodDelete:
+		delete(s.snaps, name)
+		fmt.Fprint(w, `{"acknowledged":true}`)
+	case len(path) > 3:
+		fmt.Fprintf(w, `{"snapshots":[{"shards_stats":{"done":1,"failed":1,"total":2},"stats":{"incremental":{"size_in_bytes":900},"processed":{"size_in_bytes":300}}}]}`)
+	default:
+		fmt.Fprintf(w, `{"snapshots":[{"snapshot":%q,"state":%q,"reason":"the disk is full","failures":[{"index":"books","shard_id":1}]}]}`, name, state)
+	}
+}
+
+func (s *source) holds() (repositories, snapshots int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.repos), len(s.snaps)
+}
+
+// take asks for a migration of what s holds into a folder.
+func take(t *testing.T, s *source, data string) (*control.Movement, error) {
+	t.Helper()
+	policy := work.Default
+	policy.Heartbeat = 10 * time.Millisecond
+	return control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: data, Policy: policy,
+		Selection: control.Selection{Repository: t.TempDir()}}, func(*control.Movement) {})
+}
+
+// TestASnapshotThatFails fails the movement with the cause; abort leaves nothing on the source.
+func TestASnapshotThatFails(t *testing.T) {
+	for _, tc := range []struct{ end, cause string }{
+		{"FAILED", "the disk is full"},
+		{"PARTIAL", "1 of its 2 shards failed"},
+	} {
+		t.Run(tc.end, func(t *testing.T) {
+			s, data := newSource(t, tc.end), t.TempDir()
+			m, err := take(t, s, data)
+			if err != nil || m.State != movement.Failed || !strings.Contains(m.Cause, tc.cause) || m.Next == "" {
+				t.Fatalf("%v %+v", err, m)
+			}
+			if r, n := s.holds(); r != 1 || n != 1 {
+				t.Errorf("the source holds %d repositories and %d snapshots", r, n)
+			}
+			ended := tellAndWork(t, data, m.ID, movement.Abort)
+			if ended.State != movement.Aborted {
+				t.Errorf("%s: %s", ended.State, ended.Cause)
+			}
+			if r, n := s.holds(); r != 0 || n != 0 {
+				t.Errorf("after the abort the source holds %d repositories and %d snapshots; %v", r, n, s.asked)
+			}
+		})
+	}
+}
+
+// TestASnapshotIsTakenAgain when the cause of its failure was mended, under the name that it had.
+func TestASnapshotIsTakenAgain(t *testing.T) {
+	s, data := newSource(t, "FAILED"), t.TempDir()
+	m, err := take(t, s, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.end = "SUCCESS"
+	again := tellAndWork(t, data, m.ID, movement.Resume)
+	if want := "not at "; again.State != movement.Failed || !strings.Contains(again.Cause, want) { // this source writes nothing
+		t.Errorf("%s: %s", again.State, again.Cause)
+	}
+	name := fmt.Sprintf("_snapshot/%[1]s/%[1]s", "reshelve-"+m.ID)
+	if want := []string{"PUT _snapshot/reshelve-" + m.ID, "PUT " + name, "DELETE " + name, "PUT " + name}; !slices.Equal(s.asked, want) {
+		t.Errorf("the source was asked\n%q, not\n%q", s.asked, want)
+	}
+}
+
+// TestARepositoryThatTheSourceKnows is used, and stays.
+func TestARepositoryThatTheSourceKnows(t *testing.T) {
+	s, data := newSource(t, "FAILED"), t.TempDir()
+	s.repos["nightly"] = json.RawMessage(`{"type":"fs","settings":{"location":"/backups"}}`)
+	policy := work.Default
+	policy.Heartbeat = 10 * time.Millisecond
+	m, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: data, SnapshotRepository: "nightly", Policy: policy,
+		Selection: control.Selection{Repository: t.TempDir()}}, func(*control.Movement) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tellAndWork(t, data, m.ID, movement.Abort)
+	if r, n := s.holds(); r != 1 || n != 0 {
+		t.Errorf("after the abort the source holds %d repositories and %d snapshots", r, n)
+	}
+}
+
+// tellAndWork lets a verb happen and works until nothing is left to do.
+func tellAndWork(t *testing.T, data, id string, verb movement.Verb) *control.Movement {
+	t.Helper()
+	c := control.New(wiring)
+	_, err := c.Tell(t.Context(), control.Order{At: data, ID: id, Verb: verb})
+	if err == nil {
+		err = c.Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
+	}
+	m, reading := c.Movement(t.Context(), data, id)
+	if err := errors.Join(err, reading); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestLiveTakeASnapshot of a real server, and bring it into a folder.
+func TestLiveTakeASnapshot(t *testing.T) {
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts real servers")
+	}
+	for _, version := range []servers.Version{servers.OpenSearch("2.19.0"), servers.Elasticsearch("7.17.29")} {
+		t.Run(version.String(), func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "reshelve-taking-") // the server's account must reach it
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			server, err := servers.Start(t.Context(), version, servers.Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = server.Stop() })
+			for i := range 30 {
+				if status, answer, err := server.Do("PUT", fmt.Sprintf("/books/_doc/%d?refresh=true", i), fmt.Appendf(nil, `{"n":%d}`, i)); err != nil || status >= 300 {
+					t.Fatalf("%d %s %v", status, answer, err)
+				}
+			}
+			m, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: server.URL, Target: t.TempDir(),
+				Selection: control.Selection{Repository: server.Repos + "/taken", Indices: []string{"books"}}}, func(*control.Movement) {})
+			if err != nil || m.State != movement.Finished || m.Progress.Acknowledged != 30 {
+				t.Fatalf("%v %+v", err, m)
+			}
+			status, answer, err := server.Do("GET", "/_snapshot", nil)
+			if err != nil || string(answer) != "{}" {
+				t.Errorf("the repository is still known: %d %s %v", status, answer, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// prepare makes the plan of a migration: of a snapshot that is there, or, as far as it can be
+// told before, of one that is taken first.
+func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) (*Preview, error) {
+	if req.FromCluster == "" {
+		return c.preview(ctx, req, side)
+	}
+	req.setDefaults()
+	source, err := openSource(ctx, req.FromCluster)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	take, err := takeOf(ctx, req, source)
+	if err != nil {
+		return nil, err
+	}
+	server, err := source.Server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Preview{Plan: &migrate.Plan{Repository: absolute(req.Repository), Version: server.Version.String(), Target: bare(req.Target), Policy: req.Policy,
+		IntoExisting: req.IntoExisting, NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes, Take: take}}
+	if err := c.expect(ctx, p, req, side, source); err != nil {
+		return nil, err
+	}
+	return p, c.refuseTwice(ctx, side, p.Plan, "")
+}
+
+// takeOf is the snapshot that is to be taken.
+func takeOf(ctx context.Context, req *MigrateRequest, source *cluster.Client) (*migrate.Take, error) {
+	kept := *req
+	kept.Target, kept.FromCluster, kept.Logger = bare(req.Target), "", nil
+	asked, err := json.Marshal(kept)
+	if err != nil {
+		return nil, fault.Wrap(fault.Bug, err)
+	}
+	take := &migrate.Take{Cluster: bare(req.FromCluster), Repository: req.SnapshotRepository, Indices: req.Indices, Asked: asked}
+	known, err := source.Repositories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, there := known[req.SnapshotRepository]; there {
+		return take, nil
+	}
+	take.Register, err = repositoryAt(absolute(req.Repository))
+	return take, err
+}
+
+// expect fills the plan with what the source holds now, which is about what the snapshot
+// will: movements that would write to the same indices are known before.
+func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, side *side, source *cluster.Client) error {
+	all, err := source.Stats(ctx, "*")
+	if err != nil {
+		return err
+	}
+	sizes, names := map[string]cluster.IndexStats{}, []string{}
+	for _, index := range all {
+		sizes[index.Index] = index
+		names = append(names, index.Index)
+	}
+	if names, err = selectIndices(names, req.Indices); err != nil {
+		return err
+	}
+	renamed, err := renames(req.Rename)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		target, ok := renamed[name]
+		if !ok {
+			target = name
+		}
+		size := sizes[name]
+		p.Plan.Indices = append(p.Plan.Indices, migrate.Index{Source: name, Target: target, Shards: size.Shards, Documents: size.Documents, Bytes: size.Primary})
+		shown := PreviewIndex{Index: name, Target: target}
+		if shown.There, err = side.client.IndexExists(ctx, target); err == nil && shown.There {
+			shown.Holds, err = side.client.Count(ctx, target)
+		}
+		if err != nil {
+			return err
+		}
+		if shown.Holds > 0 && !req.IntoExisting {
+			err := fault.New(fault.Refused, "index %s of the target holds %d documents", target, shown.Holds)
+			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "give it another name with --rename, or write into it with --into-existing")))
+		}
+		p.Indices = append(p.Indices, shown)
+	}
+	return checkNames(p.Plan.Indices, renamed)
+}
+
+// complete makes the plan of a snapshot that has been taken.
+func (c *Control) complete(ctx context.Context, side *side, id string, plan migrate.Plan) (migrate.Plan, error) {
+	var req MigrateRequest
+	if err := json.Unmarshal(plan.Take.Asked, &req); err != nil {
+		return plan, fault.New(fault.Corrupt, "what movement %s was asked for is not understood: %w", id, err)
+	}
+	req.Repository, req.Snapshot, req.own = plan.Repository, plan.Snapshot, id
+	preview, err := c.preview(ctx, &req, side)
+	if err == nil {
+		err = preview.refusal()
+	}
+	if err != nil {
+		return plan, err
+	}
+	preview.Plan.Take = plan.Take
+	return *preview.Plan, nil
+}
+
+// phases are those of a plan.
+func phases(plan *migrate.Plan) []movement.Phase {
+	if plan.Take == nil {
+		return migrate.Phases()
+	}
+	return append([]movement.Phase{migrate.SnapshotPhase()}, migrate.Phases()...)
+}
+
+// openSource makes a client of a cluster of which a snapshot is taken.
+func openSource(ctx context.Context, at string) (*cluster.Client, error) {
+	options, err := access(ofSource, at)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Open(ctx, options)
+}
+
+// bare is a URL without the user and the password that it may hold: records have neither.
+func bare(at string) string {
+	if u, err := url.Parse(at); err == nil && u.User != nil {
+		u.User = nil
+		return u.String()
+	}
+	return at
+}
+
+// repositoryAt is a repository as a cluster is told of it, which uses credentials of its
+// own for it.
+func repositoryAt(location string) (*cluster.Repository, error) {
+	l, err := blob.ParseLocation(location)
+	if err != nil {
+		return nil, err
+	}
+	settings := func(bucket, prefix string) map[string]any {
+		all := map[string]any{bucket: l.Bucket}
+		if l.Prefix != "" {
+			all[prefix] = l.Prefix
+		}
+		return all
+	}
+	switch l.Scheme {
+	case "file":
+		return &cluster.Repository{Type: "fs", Settings: map[string]any{"location": l.Prefix}}, nil
+	case "s3":
+		r := &cluster.Repository{Type: "s3", Settings: settings("bucket", "base_path")}
+		for ours, theirs := range map[string]string{"endpoint": "endpoint", "region": "region"} {
+			if value := l.Options.Get(ours); value != "" {
+				r.Settings[theirs] = value
+			}
+		}
+		if l.Options.Has("path-style") {
+			r.Settings["path_style_access"] = "true"
+		}
+		return r, nil
+	case "gs":
+		return &cluster.Repository{Type: "gcs", Settings: settings("bucket", "base_path")}, nil
+	case "az":
+		return &cluster.Repository{Type: "azure", Settings: settings("container", "base_path")}, nil
+	}
+	err = fault.New(fault.Usage, "no cluster can write snapshots to %s:// locations", l.Scheme)
+	return nil, fault.WithNext(err, "give as --snapshot-to a folder, %s", strings.Join([]string{"s3://…", "gs://…", "or az://…"}, ", "))
+}
