@@ -76,8 +76,9 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			if err != nil {
 				return err
 			}
-			return p.answer(preview, func(w io.Writer) { printPreview(w, preview) })
+			return p.answerWith(preview.Outcome(), preview, func(w io.Writer) { printPreview(w, preview) })
 		}
+		req.Planned = p.planned
 		follow := p.follow()
 		defer follow.stop()
 		m, err := p.control.Migrate(ctx, req, follow.told)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/spf13/pflag"
@@ -15,6 +16,13 @@ func templateFlags(flags *pflag.FlagSet, req *control.TemplateRequest) {
 	flags.StringArrayVar(&req.Components, "component-templates", nil, "only component templates whose name fits this `PATTERN`; may be repeated")
 	flags.StringArrayVar(&req.Legacy, "legacy-templates", nil, "only legacy templates whose name fits this `PATTERN`; may be repeated")
 	flags.BoolVar(&req.None, "no-templates", false, "make no templates")
+}
+
+// planned prints the plan of what is about to start, for people.
+func (p *program) planned(preview *control.Preview) {
+	if p.output == "text" && !p.quiet {
+		printPreview(p.stdout, preview)
+	}
 }
 
 func printPreview(w io.Writer, preview *control.Preview) {
@@ -36,8 +44,40 @@ func printPreview(w io.Writer, preview *control.Preview) {
 	for _, template := range preview.Templates {
 		printChanges(w, string(template.Kind)+" "+template.Name, template.Changes)
 	}
-	for _, problem := range preview.Problems {
-		fmt.Fprintf(w, "it cannot start: %s\n  → %s\n", oneLine(problem.Message), oneLine(problem.Next))
+	if len(preview.Checks) == 0 { // the snapshot is to be taken: what it holds is checked then
+		printCheck(w, &control.Check{Name: "indices", Passed: len(preview.Problems) == 0, Problems: preview.Problems})
+		return
+	}
+	printCost(w, &preview.Cost)
+	for _, check := range preview.Checks {
+		printCheck(w, &check)
+	}
+}
+
+func printCost(w io.Writer, c *control.Cost) {
+	about := "about "
+	if c.Exact {
+		about = ""
+	}
+	fmt.Fprintf(w, "to copy: %s%s, %s, in %s and about %s; %s on the target\n", about, counted(c.Documents, "document"), bytesText(c.Bytes),
+		counted(int64(c.Items), "item"), counted(c.Requests, "request"), bytesText(c.Disk))
+	if c.Seconds > 0 {
+		fmt.Fprintf(w, "about %s, at the %s/s of movement %s\n", spanText(time.Duration(c.Seconds*float64(time.Second))), bytesText(int64(c.Rate)), c.Like)
+	} else {
+		fmt.Fprintln(w, "how long that takes is told while it runs: no movement of before tells a rate")
+	}
+}
+
+func printCheck(w io.Writer, c *control.Check) {
+	found := ""
+	if c.Found != "" {
+		found = ": " + oneLine(c.Found)
+	}
+	if c.Passed {
+		fmt.Fprintf(w, "passed  %s%s\n", c.Name, found)
+	}
+	for _, problem := range c.Problems {
+		fmt.Fprintf(w, "FAILED  %s: %s\n  → %s\n", c.Name, oneLine(problem.Message), oneLine(orDash(problem.Next)))
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +20,11 @@ import (
 	"github.com/reshelve/reshelve/blob/folder"
 	"github.com/reshelve/reshelve/cli"
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/coord/local"
+	"github.com/reshelve/reshelve/coord/remote"
+	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/shard/embedded"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -74,7 +81,26 @@ func TestScripts(t *testing.T) {
 }
 
 // opened are the stores that scripts can read from.
-var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}})
+var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}, Folder: openFolder, Face: face})
+
+// openFolder opens a data folder to move documents into.
+func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
+	engine, err := embedded.Open(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger})
+	if err != nil {
+		return control.Folder{}, err
+	}
+	records, err := local.Open(ctx, dir)
+	if err != nil {
+		return control.Folder{}, errors.Join(err, engine.Close())
+	}
+	return control.Folder{Coord: records, Engine: engine}, nil
+}
+
+func face(s *control.Store, _ control.Limits, movements coord.Store) *http.Server {
+	server := gateway.New(s, gateway.Options{}).HTTP()
+	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
+	return server
+}
 
 // run runs the program in this process and compares its exit code.
 func run(ts *testscript.TestScript, want int, args []string, stdout io.Writer) {

@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -38,9 +34,11 @@ type MigrateRequest struct {
 	Yes           bool // accept what loses meaning
 	KeepWayBack   bool // stop before what cannot be undone
 	Templates     TemplateRequest
-	Memory        int64 // bytes to stay below when the target is a folder; 256 MiB
-	By, Why       string
-	Logger        *slog.Logger
+	// Planned is told the plan before anything starts; nil: nobody.
+	Planned func(*Preview) `json:"-"`
+	Memory  int64          // bytes to stay below when the target is a folder; 256 MiB
+	By, Why string
+	Logger  *slog.Logger
 
 	// FromCluster is a cluster of which a snapshot is taken first, into Repository, which it
 	// knows, or is told of, as SnapshotRepository; "": the snapshot is there.
@@ -65,6 +63,9 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
 	preview, err := c.prepare(ctx, &req, side)
+	if err == nil && req.Planned != nil {
+		req.Planned(preview)
+	}
 	if err == nil {
 		err = preview.refusal()
 	}
@@ -86,7 +87,7 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 	if err := d.Plan(ctx, m); err != nil {
 		return nil, err
 	}
-	if err := c.refuseTwice(ctx, side, plan, m.ID); err != nil {
+	if err := refuseTwice(ctx, side, plan, m.ID); err != nil {
 		return nil, errors.Join(err, d.Forget(ctx, m.ID))
 	}
 	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
@@ -137,46 +138,6 @@ func movementOf(ctx context.Context, d *drive.Driver, id string) (*Movement, err
 	return m, err
 }
 
-// planMigration reads what the snapshot holds, and decides what is moved where.
-func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*migrate.Plan, *snapshot.Snapshot, error) {
-	chosen, err := c.choose(ctx, req.Selection)
-	if err != nil {
-		return nil, nil, err
-	}
-	req.setDefaults()
-	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
-		Version: chosen.snapshot.Version, Target: bare(req.Target), Policy: req.Policy, IntoExisting: req.IntoExisting,
-		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
-	renamed, err := renames(req.Rename)
-	if err != nil {
-		return nil, nil, err
-	}
-	items := 0
-	for _, name := range chosen.names {
-		idx, err := chosen.snapshot.Index(ctx, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		estimate, err := chosen.snapshot.Estimate(ctx, func(n string) bool { return n == name })
-		if err != nil {
-			return nil, nil, err
-		}
-		items += idx.Shards + int(estimate.SourceBytes/req.ItemBytes)
-		target := name
-		if to, ok := renamed[name]; ok {
-			target = to
-		}
-		plan.Indices = append(plan.Indices, migrate.Index{Source: name, Target: target, Shards: idx.Shards,
-			Documents: estimate.Documents, Bytes: estimate.SourceBytes})
-	}
-	if err := checkNames(plan.Indices, renamed); err != nil {
-		return nil, nil, err
-	}
-	plan.Digits = work.Digits(items)
-	plan.Templates, err = planTemplates(ctx, req, chosen)
-	return plan, chosen.snapshot, err
-}
-
 func (req *MigrateRequest) setDefaults() {
 	if req.Policy == (work.Policy{}) {
 		req.Policy = work.Default
@@ -184,53 +145,6 @@ func (req *MigrateRequest) setDefaults() {
 	if req.ItemBytes == 0 {
 		req.ItemBytes = 1 << 30
 	}
-}
-
-// absolute is a location that means the same wherever a worker is started.
-func absolute(location string) string {
-	if strings.Contains(location, "://") {
-		return location
-	}
-	if path, err := filepath.Abs(location); err == nil {
-		return path
-	}
-	return location
-}
-
-// checkNames refuses names that nobody has, and two indices of one name.
-func checkNames(indices []migrate.Index, renamed map[string]string) error {
-	sources, targets := map[string]bool{}, map[string]string{}
-	for _, index := range indices {
-		sources[index.Source] = true
-		if other, twice := targets[index.Target]; twice {
-			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
-			return fault.WithNext(err, "give one of them another name with --rename")
-		}
-		targets[index.Target] = index.Source
-	}
-	for old := range renamed {
-		if !sources[old] {
-			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved", old)
-			return fault.WithNext(err, "moved are %s", listed(slices.Sorted(maps.Keys(sources))))
-		}
-	}
-	return nil
-}
-
-func renames(pairs []string) (map[string]string, error) {
-	to := map[string]string{}
-	for _, pair := range pairs {
-		old, name, ok := strings.Cut(pair, "=")
-		if !ok || old == "" || name == "" {
-			err := fault.New(fault.Usage, "--rename %q is no pair of names", pair)
-			return nil, fault.WithNext(err, "write old=new")
-		}
-		if _, twice := to[old]; twice {
-			return nil, fault.New(fault.Usage, "--rename names %q twice", old)
-		}
-		to[old] = name
-	}
-	return to, nil
 }
 
 // newID is a movement's: when it was planned, and some chance.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
@@ -48,36 +47,33 @@ func planTemplates(ctx context.Context, req *MigrateRequest, chosen selection) (
 	return choice.Templates(global)
 }
 
-// templates adds what becomes of the templates of the plan.
-func (p *Preview) templates(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, yes bool) error {
-	global, err := snap.Global(ctx)
+// lookTemplates adds what becomes of the templates of the plan.
+func lookTemplates(ctx context.Context, l *looking) (string, error) {
+	global, err := l.snapshot.Global(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if p.Pipelines, err = pipelines(global); err != nil {
-		return err
+	if l.Pipelines, err = pipelines(global); err != nil {
+		return "", err
 	}
-	for _, t := range p.Plan.Templates {
+	for _, t := range l.Plan.Templates {
 		shown := PreviewTemplate{Template: t}
-		if shown.There, err = migrate.TemplateExists(ctx, target, t); err != nil {
-			return err
+		if shown.There, err = migrate.TemplateExists(ctx, l.side.client, t); err != nil {
+			return "", err
 		}
 		if !shown.There {
-			body, err := migrate.TranslateTemplate(ctx, snap, global, target, p.Plan.Metadata, t)
-			if fault.Is(err, fault.Refused) || fault.Is(err, fault.Corrupt) {
-				p.Problems = append(p.Problems, Tell(err))
-			} else if err != nil {
-				return err
+			body, err := migrate.TranslateTemplate(ctx, l.snapshot, global, l.side.client, l.Plan.Metadata, t)
+			if err := l.fail(err); err != nil {
+				return "", err
 			}
 			shown.Changes = body.Changes
-			if lost := losses(shown.Changes); lost != "" && !yes {
-				err := fault.New(fault.Refused, "%s %s loses meaning on the target: %s", t.Kind, t.Name, lost)
-				p.Problems = append(p.Problems, Tell(fault.WithNext(err, "accept that with --yes, or make %s on the target as you want it before", t.Name)))
+			if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
+				l.refuse("accept that with --yes, or make "+t.Name+" on the target as you want it before", "%s %s loses meaning on the target: %s", t.Kind, t.Name, lost)
 			}
 		}
-		p.Templates = append(p.Templates, shown)
+		l.Templates = append(l.Templates, shown)
 	}
-	return nil
+	return have(len(l.Templates), "template", "templates"), nil
 }
 
 // losses are the changes that lose meaning, in words; "" when none does.

@@ -23,7 +23,10 @@ type Preview struct {
 	Templates []PreviewTemplate `json:"templates,omitempty"`
 	// Pipelines are ingest pipelines of the snapshot. They are only named: none is made.
 	Pipelines []string `json:"pipelines,omitempty"`
-	// Problems forbid the start, each with its remedy.
+	Cost      Cost     `json:"cost"`
+	// Checks are what was looked at before, each passed or failed.
+	Checks []Check `json:"checks"`
+	// Problems forbid the start, each with its remedy: those of all checks.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -34,7 +37,9 @@ type PreviewIndex struct {
 	There  bool   `json:"there"` // the target has it, and it is left as it is
 	Holds  int64  `json:"holds"` // documents that the target has in it
 	// Changes are what the rules of package translate make of its metadata.
-	Changes []translate.Change `json:"changes,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
+
+	bodies []translate.Body
 }
 
 // Preview plans a migration and starts nothing.
@@ -66,32 +71,21 @@ func existing(target string) (at string, remove func(), err error) {
 }
 
 func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) (*Preview, error) {
-	plan, snap, err := c.planMigration(ctx, req)
+	planned, err := c.planMigration(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Plan: plan}
-	for _, index := range plan.Indices {
-		shown, err := previewIndex(ctx, snap, side.client, plan, index)
-		if fault.Is(err, fault.Refused) {
-			p.Problems = append(p.Problems, Tell(fault.At(err, "index "+index.Source)))
-		} else if err != nil {
-			return nil, err
+	p := &Preview{Plan: planned.plan}
+	for _, check := range checks {
+		done := Check{Name: check.name}
+		if done.Found, err = check.look(ctx, &looking{p, planned, req, side, &done}); err != nil {
+			return nil, fault.At(err, "check "+check.name)
 		}
-		if shown.Holds > 0 && !plan.IntoExisting {
-			err := fault.New(fault.Refused, "index %s of the target holds %d documents", index.Target, shown.Holds)
-			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "give it another name with --rename, or write into it with --into-existing")))
-		}
-		if lost := losses(shown.Changes); lost != "" && !req.Yes {
-			err := fault.New(fault.Refused, "index %s loses meaning on the target: %s", index.Source, lost)
-			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "accept that with --yes, or create %s on the target as you want it before", index.Target)))
-		}
-		p.Indices = append(p.Indices, shown)
+		done.Passed = len(done.Problems) == 0
+		p.Checks = append(p.Checks, done)
+		p.Problems = append(p.Problems, done.Problems...)
 	}
-	if err := p.templates(ctx, snap, side.client, req.Yes); err != nil {
-		return nil, err
-	}
-	return p, c.refuseTwice(ctx, side, plan, req.own)
+	return p, nil
 }
 
 func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, plan *migrate.Plan, index migrate.Index) (p PreviewIndex, err error) {
@@ -103,8 +97,8 @@ func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.
 		p.Holds, err = target.Count(ctx, index.Target)
 		return p, err
 	}
-	bodies, err := migrate.Translate(ctx, snap, target, plan.Metadata, index, nil)
-	for _, b := range bodies {
+	p.bodies, err = migrate.Translate(ctx, snap, target, plan.Metadata, index, nil)
+	for _, b := range p.bodies {
 		p.Changes = append(p.Changes, b.Changes...)
 	}
 	return p, err
@@ -113,7 +107,7 @@ func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.
 // refuseTwice refuses a plan whose indices another movement, which has not ended, writes to.
 // Own is the plan's own movement, when it has been stored: of two that meet, the one with
 // the lesser ID stays.
-func (c *Control) refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string) error {
+func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string) error {
 	all, err := drive.New(side.coord, 0).Movements(ctx)
 	if err != nil {
 		return err
@@ -135,6 +129,14 @@ func (c *Control) refuseTwice(ctx context.Context, side *side, plan *migrate.Pla
 		}
 	}
 	return nil
+}
+
+// Outcome is the error of a plan that could not be started; nil when nothing speaks against it.
+func (p *Preview) Outcome() error {
+	if len(p.Problems) == 0 {
+		return nil
+	}
+	return fault.WithNext(fault.New(fault.Refused, "it would not start: %s", have(len(p.Problems), "problem", "problems")), "mend what has failed of the checks")
 }
 
 // refusal is the error that forbids the start; nil when nothing does.

@@ -38,7 +38,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := c.expect(ctx, p, req, side, source); err != nil {
 		return nil, err
 	}
-	return p, c.refuseTwice(ctx, side, p.Plan, "")
+	return p, refuseTwice(ctx, side, p.Plan, "")
 }
 
 // takeOf is the snapshot that is to be taken.

@@ -40,6 +40,7 @@ type Index struct {
 	// Documents and Bytes are what the snapshot holds, as estimated; see Exact.
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`
+	Stored    int64 `json:"stored"` // of its files in the snapshot
 }
 
 // The phases, in their order.

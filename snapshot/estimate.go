@@ -25,6 +25,9 @@ type Estimate struct {
 	Bytes    int64
 	Requests int64
 	Streams  []int64
+	// Stored are the lengths of all files of the shards, which is about what the documents
+	// take on the disk of a server.
+	Stored int64
 }
 
 // Estimate opens everything that a pass over the indices would open, samples
@@ -75,6 +78,9 @@ func (e *estimator) shard(ctx context.Context, idx *Index, n int) error {
 	sh, err := idx.Shard(ctx, n)
 	if err != nil {
 		return err
+	}
+	for i := range sh.Files {
+		e.sum.Stored += sh.Files[i].Length
 	}
 	commit, err := sh.commit(ctx)
 	if err != nil {

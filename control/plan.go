@@ -1,0 +1,132 @@
+package control
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
+)
+
+// planned is a plan, and what was met while the snapshot was read for it.
+type planned struct {
+	plan     *migrate.Plan
+	snapshot *snapshot.Snapshot
+	indices  map[string]*snapshot.Index // by name; what cannot be read is missing
+	unread   []error                    // why: one for each index that cannot be read
+	exact    bool                       // documents and bytes are counted, not extrapolated
+}
+
+// planMigration reads what the snapshot holds, and decides what is moved where.
+// An index that cannot be read is in the plan all the same, and told.
+func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*planned, error) {
+	chosen, err := c.choose(ctx, req.Selection)
+	if err != nil {
+		return nil, err
+	}
+	req.setDefaults()
+	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
+		Version: chosen.snapshot.Version, Target: bare(req.Target), Policy: req.Policy, IntoExisting: req.IntoExisting,
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
+	renamed, err := renames(req.Rename)
+	if err != nil {
+		return nil, err
+	}
+	p := &planned{plan: plan, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
+	for _, name := range chosen.names {
+		index := migrate.Index{Source: name, Target: name}
+		if to, ok := renamed[name]; ok {
+			index.Target = to
+		}
+		if err := p.read(ctx, &index); err != nil {
+			return nil, err
+		}
+		plan.Indices = append(plan.Indices, index)
+	}
+	if err := checkNames(plan.Indices, renamed); err != nil {
+		return nil, err
+	}
+	plan.Digits = work.Digits(items(plan))
+	plan.Templates, err = planTemplates(ctx, req, chosen)
+	return p, err
+}
+
+// read reads what the snapshot tells of an index.
+func (p *planned) read(ctx context.Context, index *migrate.Index) error {
+	idx, err := p.snapshot.Index(ctx, index.Source)
+	if err == nil {
+		p.indices[index.Source] = idx
+		index.Shards = idx.Shards
+		var e *snapshot.Estimate
+		if e, err = p.snapshot.Estimate(ctx, func(n string) bool { return n == index.Source }); err == nil {
+			index.Documents, index.Bytes, index.Stored = e.Documents, e.SourceBytes, e.Stored
+			p.exact = p.exact && e.Exact
+			return nil
+		}
+	}
+	if _, other := tellable(err); other != nil {
+		return other
+	}
+	p.unread = append(p.unread, fault.At(err, "index "+index.Source))
+	return nil
+}
+
+// items is about how many items the copy has: each shard is cut into parts of ItemBytes.
+func items(plan *migrate.Plan) (n int) {
+	for _, index := range plan.Indices {
+		n += index.Shards + int(max(index.Stored, index.Bytes)/max(plan.ItemBytes, 1))
+	}
+	return n
+}
+
+// absolute is a location that means the same wherever a worker is started.
+func absolute(location string) string {
+	if strings.Contains(location, "://") {
+		return location
+	}
+	if path, err := filepath.Abs(location); err == nil {
+		return path
+	}
+	return location
+}
+
+// checkNames refuses names that nobody has, and two indices of one name.
+func checkNames(indices []migrate.Index, renamed map[string]string) error {
+	sources, targets := map[string]bool{}, map[string]string{}
+	for _, index := range indices {
+		sources[index.Source] = true
+		if other, twice := targets[index.Target]; twice {
+			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
+			return fault.WithNext(err, "give one of them another name with --rename")
+		}
+		targets[index.Target] = index.Source
+	}
+	for old := range renamed {
+		if !sources[old] {
+			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved", old)
+			return fault.WithNext(err, "moved are %s", listed(slices.Sorted(maps.Keys(sources))))
+		}
+	}
+	return nil
+}
+
+func renames(pairs []string) (map[string]string, error) {
+	to := map[string]string{}
+	for _, pair := range pairs {
+		old, name, ok := strings.Cut(pair, "=")
+		if !ok || old == "" || name == "" {
+			err := fault.New(fault.Usage, "--rename %q is no pair of names", pair)
+			return nil, fault.WithNext(err, "write old=new")
+		}
+		if _, twice := to[old]; twice {
+			return nil, fault.New(fault.Usage, "--rename names %q twice", old)
+		}
+		to[old] = name
+	}
+	return to, nil
+}

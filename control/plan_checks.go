@@ -1,0 +1,177 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/translate"
+)
+
+// Check is something that was looked at before a migration starts.
+type Check struct {
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	Found  string `json:"found,omitempty"` // in words
+	// Problems are why it has not passed, each with its remedy.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// looking is one check at work.
+type looking struct {
+	*Preview
+	*planned
+	req  *MigrateRequest
+	side *side
+	done *Check
+}
+
+// checks are all of them, in the order in which they are made and told: a later one reads
+// what an earlier one has added to the preview.
+var checks = []struct {
+	name string
+	look func(context.Context, *looking) (string, error)
+}{
+	{"versions", lookVersions},
+	{"snapshot", lookSnapshot},
+	{"indices", lookIndices},
+	{"templates", lookTemplates},
+	{"field limits", lookFields},
+	{"rights", lookRights},
+	{"shards", lookShards},
+	{"disk", lookDisk},
+	{"movements", lookMovements},
+}
+
+// fail makes a problem of an error that is about what is moved; others come back.
+func (l *looking) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch fault.KindOf(err) {
+	case fault.Refused, fault.Corrupt, fault.NotFound, fault.Conflict, fault.Unauthorised:
+		l.done.Problems = append(l.done.Problems, Tell(err))
+		return nil
+	}
+	return err
+}
+
+// refuse makes a problem with its remedy.
+func (l *looking) refuse(next, format string, args ...any) {
+	l.done.Problems = append(l.done.Problems, Tell(fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next)))
+}
+
+func lookVersions(ctx context.Context, l *looking) (string, error) {
+	server, err := l.side.client.Server(ctx)
+	if err != nil {
+		return "", l.fail(err)
+	}
+	var settings map[string]string
+	for _, idx := range l.indices {
+		settings = idx.Setting
+		break
+	}
+	from := translate.SnapshotBy(l.Plan.Version, settings)
+	return fmt.Sprintf("from %s into %s", from, server), nil
+}
+
+// lookSnapshot tells what of the snapshot cannot be read, or holds no documents as they were.
+func lookSnapshot(_ context.Context, l *looking) (string, error) {
+	for _, err := range l.unread {
+		if fault.Next(err) == "" {
+			err = fault.WithNext(err, "leave it out: name the others with --index")
+		}
+		if err := l.fail(err); err != nil {
+			return "", err
+		}
+	}
+	for _, index := range l.Plan.Indices {
+		idx := l.indices[index.Source]
+		if idx == nil || l.req.Yes || index.Documents == 0 {
+			continue
+		}
+		if why, is := idx.SourceDisabled(); is {
+			l.refuse("leave it out with --index, or accept with --yes that its documents fail", "index %s holds no sources of its documents: %s", index.Source, why)
+		} else if why, is := idx.SourceFiltered(); is {
+			l.refuse("accept that with --yes, or leave it out with --index", "the sources of index %s lack fields: %s", index.Source, why)
+		}
+	}
+	return have(len(l.indices), "index", "indices") + " can be read", nil
+}
+
+// lookIndices adds what becomes of each index.
+func lookIndices(ctx context.Context, l *looking) (string, error) {
+	there := 0
+	for _, index := range l.Plan.Indices {
+		shown := PreviewIndex{Index: index.Source, Target: index.Target}
+		if l.indices[index.Source] != nil {
+			var err error
+			if shown, err = previewIndex(ctx, l.snapshot, l.side.client, l.Plan, index); err != nil {
+				if err := l.fail(fault.At(err, "index "+index.Source)); err != nil {
+					return "", err
+				}
+			}
+		}
+		if shown.Holds > 0 && !l.Plan.IntoExisting {
+			l.refuse("give it another name with --rename, or write into it with --into-existing",
+				"index %s of the target holds %s", index.Target, have(int(shown.Holds), "document", "documents"))
+		}
+		if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
+			l.refuse("accept that with --yes, or create "+index.Target+" on the target as you want it before",
+				"index %s loses meaning on the target: %s", index.Source, lost)
+		}
+		if shown.There {
+			there++
+		}
+		l.Indices = append(l.Indices, shown)
+	}
+	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), nil
+}
+
+// lookFields compares the mappings that are made with the limits that the target has for them.
+func lookFields(_ context.Context, l *looking) (string, error) {
+	most := 0
+	for i := range l.Indices {
+		for _, body := range l.Indices[i].bodies {
+			size, limits, err := migrate.FieldsOf(body.JSON)
+			if err != nil {
+				return "", err
+			}
+			most = max(most, size.Fields)
+			for _, over := range size.Over(limits) {
+				l.refuse("create "+body.Name+" on the target before, with a higher limit", "index %s: %s", body.Name, over)
+			}
+		}
+	}
+	return fmt.Sprintf("at most %s in an index", have(most, "field", "fields")), nil
+}
+
+func lookMovements(ctx context.Context, l *looking) (string, error) {
+	return "", l.fail(refuseTwice(ctx, l.side, l.Plan, l.req.own))
+}
+
+// replicasOf is how many replicas a body that makes an index asks for.
+func replicasOf(body *translate.Body) int64 {
+	var asked struct {
+		Settings struct {
+			Replicas json.Number `json:"index.number_of_replicas"`
+		} `json:"settings"`
+	}
+	asked.Settings.Replicas = "1"
+	_ = json.Unmarshal(body.JSON, &asked)
+	n, err := asked.Settings.Replicas.Int64()
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+// have is a number with its noun.
+func have(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,154 @@
+package control
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	coord "github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/translate"
+)
+
+// answers are those of an OpenSearch 2.19.0 with one node, by method and path.
+var answers = map[string]string{
+	"GET /":                         `{"cluster_name":"c","version":{"distribution":"opensearch","number":"2.19.0"}}`,
+	"GET /_cluster/health":          `{"active_shards":990,"unassigned_shards":5,"number_of_data_nodes":1}`,
+	"GET /_cluster/settings":        `{"defaults":{"cluster.max_shards_per_node":"1000","cluster.routing.allocation.disk.watermark.high":"90%"}}`,
+	"GET /_cat/allocation":          `[{"node":"n1","disk.total":"1000000","disk.avail":"150000"}]`,
+	"PUT /books":                    `400 {"error":{"type":"illegal_argument_exception","reason":"number_of_shards must be >= 1"}}`,
+	"POST /books/_bulk":             `{"errors":true,"items":[{"create":{"status":404,"error":{"reason":"no such index"}}}]}`,
+	"PUT /_index_template/shelving": `400 {"error":{"type":"invalid_index_template_exception","reason":"number_of_shards must be >= 1"}}`,
+}
+
+// looks makes a look at a plan of one index of 2 shards and one template, into a cluster that
+// answers as above but for what changed says.
+func looks(t *testing.T, look string, stored int64, changed map[string]string) *looking {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call := r.Method + " " + r.URL.Path
+		answer, ok := changed[call]
+		if !ok {
+			answer, ok = answers[call]
+		}
+		if !ok {
+			t.Errorf("nobody knows what %s answers", call)
+		}
+		status := http.StatusOK
+		if strings.HasPrefix(answer, "4") {
+			status = int(answer[0]-'0')*100 + int(answer[1]-'0')*10 + int(answer[2]-'0')
+			answer = answer[4:]
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	client, err := cluster.New(server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := &migrate.Plan{Target: server.URL, ItemBytes: 1 << 30, Indices: []migrate.Index{{Source: "books", Target: "books", Shards: 2, Documents: 7, Bytes: 1000, Stored: stored}}}
+	body := translate.Body{Name: "books", JSON: json.RawMessage(`{"settings":{"index.number_of_replicas":"1"}}`)}
+	l := &looking{
+		Preview: &Preview{Plan: plan, Indices: []PreviewIndex{{Index: "books", Target: "books", bodies: []translate.Body{body}}},
+			Templates: []PreviewTemplate{{Template: migrate.Template{Kind: migrate.ComposableTemplate, Name: "shelving"}}}},
+		planned: &planned{plan: plan, exact: true}, req: &MigrateRequest{Target: server.URL}, side: &side{client: client, coord: coord.New()}, done: &Check{},
+	}
+	if look == "disk" {
+		if err := l.costs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, check := range checks {
+		if check.name == look {
+			if l.done.Found, err = check.look(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return l
+}
+
+func TestChecksOfATarget(t *testing.T) {
+	for _, c := range []struct {
+		name, look string
+		stored     int64
+		changed    map[string]string
+		found      string
+		problem    string // "": it passes
+		next       string
+	}{
+		{name: "there is room for the shards", look: "shards", found: "4 to create, 995 of 1000 are open"},
+		{name: "too many shards", look: "shards", changed: map[string]string{"GET /_cluster/health": `{"active_shards":997,"number_of_data_nodes":1}`},
+			problem: "4 shards would be made, replicas counted, and the target has room for 3", next: "cluster.max_shards_per_node"},
+		{name: "a service that hides its shards", look: "shards", changed: map[string]string{"GET /_cluster/health": `400 {"error":"no handler found for uri [/_cluster/health]"}`},
+			found: "the target does not tell its shards"},
+		{name: "there is room on the disk", look: "disk", stored: 40_000, found: "about 78.1 KiB to store, room for 97.7 KiB"},
+		{name: "replicas need room too", look: "disk", stored: 60_000, problem: "about 117.2 KiB would be stored, and the target has room for 97.7 KiB", next: "free disk space"},
+		{name: "above the high watermark", look: "disk", changed: map[string]string{"GET /_cat/allocation": `[{"node":"n1","disk.total":"1000000","disk.avail":"90000"}]`},
+			problem: "node n1 has used 888.7 KiB of 976.6 KiB: it is above the high watermark", next: "add nodes"},
+		{name: "the watermark of the cluster counts", look: "disk", changed: map[string]string{
+			"GET /_cluster/settings": `{"persistent":{"cluster.routing.allocation.disk.watermark.high":"80%"}}`}, problem: "above the high watermark", next: "add nodes"},
+		{name: "nobody tells the disks", look: "disk", changed: map[string]string{"GET /_cat/allocation": `[]`}, found: "the target does not tell its disks"},
+		{name: "all rights", look: "rights", found: "may create index books, write to index books, create template shelving"},
+		{name: "no right to create", look: "rights", changed: map[string]string{"PUT /books": `403 {"error":{"type":"security_exception","reason":"no permissions for [indices:admin/create]"}}`},
+			found: "may write to index books, create template shelving", problem: "create index books: ", next: "rights"},
+		{name: "no right to write", look: "rights", changed: map[string]string{"POST /books/_bulk": `{"items":[{"create":{"status":403,"error":{"reason":"no permissions for [indices:data/write/bulk[s]]"}}}]}`},
+			found: "may create index books, create template shelving", problem: "no permissions for [indices:data/write/bulk[s]]", next: "rights"},
+		{name: "wrong credentials", look: "rights", changed: map[string]string{"PUT /_index_template/shelving": `401 {"error":"unauthorized"}`},
+			problem: "create template shelving: ", next: "credentials"},
+		{name: "a probe that a strange server takes is taken back", look: "rights", changed: map[string]string{"PUT /books": `{}`, "DELETE /books": `{}`}, found: "may create index books,"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			done := looks(t, c.look, c.stored, c.changed).done
+			if !strings.Contains(done.Found, c.found) {
+				t.Errorf("found is %q", done.Found)
+			}
+			switch {
+			case c.problem == "" && len(done.Problems) > 0:
+				t.Errorf("it fails: %+v", done.Problems)
+			case c.problem != "" && (len(done.Problems) != 1 || !strings.Contains(done.Problems[0].Message, c.problem) || !strings.Contains(done.Problems[0].Next, c.next)):
+				t.Errorf("the problems are %+v", done.Problems)
+			}
+		})
+	}
+}
+
+// TestCosts: what a plan takes is added up, and a time is told only where a movement of before
+// has copied for long enough to tell a rate.
+func TestCosts(t *testing.T) {
+	l := looks(t, "disk", 40_000, nil)
+	l.Plan.Indices[0] = migrate.Index{Source: "books", Target: "books", Shards: 2, Documents: 12_000, Bytes: 3 << 30, Stored: 1 << 30}
+	began := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	record := func(id string, took time.Duration, bytes string) movement.Record {
+		return movement.Record{ID: id, Kind: movement.Migrate, State: movement.Finished, Created: began, Report: json.RawMessage(`{"bytes":` + bytes + `}`),
+			Phases: []movement.Phase{{Name: "documents", Started: began, Ended: began.Add(took)}}}
+	}
+	for _, c := range []struct {
+		before  movement.Record
+		seconds float64
+	}{{record("short", 4*time.Second, "99999999"), 0}, {record("long", 8*time.Second, "1073741824"), 24}} {
+		store := coord.New()
+		value, err := json.Marshal(c.before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Create(t.Context(), "movements/"+c.before.ID, value); err != nil {
+			t.Fatal(err)
+		}
+		l.side.coord = store
+		if err := l.costs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := l.Cost
+		if got.Seconds != c.seconds || got.Documents != 12_000 || got.Items != 2+3 || got.Requests != 384 || got.Disk != 2<<30 {
+			t.Errorf("after %s: %+v", c.before.ID, got)
+		}
+	}
+}
