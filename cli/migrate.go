@@ -46,6 +46,8 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index another name: `OLD=NEW`; may be repeated")
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents; what is overwritten (an equal or older version) is not brought back by abort")
+	flags.StringVar(&req.Coordinate, "coordinate", "auto", "where the movement is recorded, and workers join it: `auto|target|local:DIR|postgres://…`; auto: the target")
+	wait := flags.Bool("wait", true, "work until the movement ends or holds; --wait=false starts it, and leaves it to workers")
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
 	flags.Int64Var(&req.AllowFailures, "allow-failures", 0, "how many documents may fail: with no more, the movement finishes all the same, and the exit code is 10")
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
@@ -67,6 +69,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	_ = cmd.MarkFlagRequired("to")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		req.By = userName()
+		req.NoWait = !*wait
 		if req.FromCluster != "" {
 			req.Repository = to
 		}
@@ -86,7 +89,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		if m == nil {
 			return err
 		}
-		if err == nil {
+		if err == nil && !req.NoWait {
 			err = outcomeOf(m)
 		}
 		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m) })

@@ -15,16 +15,17 @@ func (p *program) worker() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker --join PLACE [flags]",
 		Short: "Work for the movements of a place: as many workers as you like, anywhere",
-		Long: `Work for the movements that a place records: the URL or the data folder of their target.
+		Long: `Work for the movements that a place records: the URL or the data folder of their target, or what
+was given to migrate as --coordinate.
 
 Workers know of each other only by the records in that place. One that is killed, or
 loses its connection, leaves a lease behind that another takes over; one that gets
 SIGTERM stores how far it is and gives its lease back.`,
-		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once",
+		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once\n  reshelve worker --join postgres://search@db/movements",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR`")
+	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR|local:DIR|postgres://…`")
 	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")

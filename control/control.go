@@ -22,6 +22,11 @@ type Wiring struct {
 	Folder func(ctx context.Context, dir string, o FolderOptions) (Folder, error)
 	// Coordinate opens the coordination store that a cluster offers.
 	Coordinate func(ctx context.Context, at Reached) (coord.Store, error)
+	// Records opens a coordination store that lies beside all targets: "local:DIR" or a URL of
+	// PostgreSQL. Offer answers HTTP for one, and Remote opens one that is offered so.
+	Records func(ctx context.Context, at string) (coord.Store, error)
+	Offer   func(coord.Store) *http.Server
+	Remote  func(ctx context.Context, at Reached) (coord.Store, error)
 	// Face answers HTTP for a store, and offers the records of its movements.
 	Face func(s *Store, l Limits, movements coord.Store) *http.Server
 }

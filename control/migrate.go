@@ -45,6 +45,11 @@ type MigrateRequest struct {
 	FromCluster        string
 	SnapshotRepository string
 
+	// Coordinate is where the movement is recorded: "local:DIR", a URL of PostgreSQL, or, by
+	// "auto", "target" and "", the target.
+	Coordinate string
+	NoWait     bool // plan and start it, and leave the work to workers
+
 	own string // the movement whose plan is completed
 }
 
@@ -57,7 +62,7 @@ type Movement struct {
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
 // is called from time to time with how far it is.
 func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {
-	side, err := c.side(ctx, req.Target, true, req.Memory, req.Logger)
+	side, err := c.sideOf(ctx, req.Target, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +97,9 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 	}
 	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
 		return nil, err
+	}
+	if req.NoWait {
+		return movementOf(ctx, d, m.ID)
 	}
 	return c.work(ctx, d, side, m.ID, &req, told)
 }

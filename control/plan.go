@@ -31,7 +31,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	}
 	req.setDefaults()
 	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
-		Version: chosen.snapshot.Version, Target: bare(req.Target), Policy: req.Policy, IntoExisting: req.IntoExisting,
+		Version: chosen.snapshot.Version, Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
 		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
 	renamed, err := renames(req.Rename)
 	if err != nil {

@@ -49,7 +49,7 @@ func (c *Control) Preview(ctx context.Context, req MigrateRequest) (*Preview, er
 		return nil, err
 	}
 	defer remove()
-	side, err := c.side(ctx, at, true, req.Memory, req.Logger)
+	side, err := c.sideOf(ctx, at, &req)
 	if err != nil {
 		return nil, err
 	}

@@ -15,16 +15,39 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// side is a target and the coordination store that goes with it.
+// side is a coordination store, and a way to the targets of the movements that it records.
 type side struct {
-	client *cluster.Client
+	client *cluster.Client // of the target that the store goes with; nil when it lies beside all
 	coord  coord.Store
 	leave  func() error
+
+	beside  bool    // the store lies beside all targets
+	targets targets // of such a store
 }
 
-// side opens the target that at names: a cluster by its URL, a folder in place, or through
-// the process that serves it. A folder that is not there is made when create says so.
+// side opens the place that at names. It is a target, with the coordination store that goes
+// with it: a cluster by its URL, a folder in place, or through the process that serves it; a
+// folder that is not there is made when create says so. Or it is a coordination store alone.
 func (c *Control) side(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
+	if isRecords(at) || !create && isRecordsAlone(at) {
+		return c.elsewhere(ctx, at, memory, logger)
+	}
+	t, err := c.target(ctx, at, create, memory, logger)
+	if err != nil {
+		return nil, err
+	}
+	return c.coordinated(ctx, t)
+}
+
+// target is an open target.
+type target struct {
+	Reached
+	records coord.Store // of a folder that this process has opened; nil else
+	leave   func() error
+}
+
+// target opens a target as side tells.
+func (c *Control) target(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*target, error) {
 	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
 		options, err := access(ofTarget, at)
 		if err != nil {
@@ -34,7 +57,7 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 		if err != nil {
 			return nil, err
 		}
-		return c.coordinated(ctx, Reached{Client: client, Address: at}, func() error { return nil })
+		return &target{Reached: Reached{Client: client, Address: at}, leave: func() error { return nil }}, nil
 	}
 	if err := checkFolder(at, create); err != nil {
 		return nil, err
@@ -44,10 +67,10 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 		dial := func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }
 		client, leave := connect(at, dial, func() error { return nil })
 		transport := over(dial)
-		return c.coordinated(ctx, Reached{client, "http://store", transport}, func() error {
+		return &target{Reached: Reached{client, "http://store", transport}, leave: func() error {
 			transport.CloseIdleConnections()
 			return leave()
-		})
+		}}, nil
 	}
 	if memory > 0 {
 		debug.SetMemoryLimit(memory)
@@ -65,7 +88,7 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 		listeners = append(listeners, socket)
 	}
 	client, leave := c.within(at, opened, listeners...)
-	return &side{client: client, coord: opened.folder.Coord, leave: leave}, nil
+	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, leave: leave}, nil
 }
 
 // checkFolder refuses what is meant to be a cluster, and a folder that is not there unless it
@@ -88,11 +111,14 @@ func checkFolder(at string, create bool) error {
 	return nil
 }
 
-// coordinated adds the coordination store of a cluster to its client.
-func (c *Control) coordinated(ctx context.Context, at Reached, leave func() error) (*side, error) {
-	records, err := c.wiring.Coordinate(ctx, at)
-	if err != nil {
-		return nil, errors.Join(err, leave())
+// coordinated adds the coordination store that goes with a target.
+func (c *Control) coordinated(ctx context.Context, t *target) (*side, error) {
+	if t.records != nil {
+		return &side{client: t.Client, coord: t.records, leave: t.leave}, nil
 	}
-	return &side{client: at.Client, coord: records, leave: func() error { return errors.Join(records.Close(), leave()) }}, nil
+	records, err := c.wiring.Coordinate(ctx, t.Reached)
+	if err != nil {
+		return nil, errors.Join(err, t.leave())
+	}
+	return &side{client: t.Client, coord: records, leave: func() error { return errors.Join(records.Close(), t.leave()) }}, nil
 }

@@ -33,7 +33,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Plan: &migrate.Plan{Repository: absolute(req.Repository), Version: server.Version.String(), Target: bare(req.Target), Policy: req.Policy,
+	p := &Preview{Plan: &migrate.Plan{Repository: absolute(req.Repository), Version: server.Version.String(), Target: req.recorded(), Policy: req.Policy,
 		IntoExisting: req.IntoExisting, NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes, Take: take}}
 	if err := c.expect(ctx, p, req, side, source); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 // takeOf is the snapshot that is to be taken.
 func takeOf(ctx context.Context, req *MigrateRequest, source *cluster.Client) (*migrate.Take, error) {
 	kept := *req
-	kept.Target, kept.FromCluster, kept.Logger = bare(req.Target), "", nil
+	kept.Target, kept.FromCluster, kept.Logger = req.recorded(), "", nil
 	asked, err := json.Marshal(kept)
 	if err != nil {
 		return nil, fault.Wrap(fault.Bug, err)
@@ -104,13 +104,17 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 }
 
 // complete makes the plan of a snapshot that has been taken.
-func (c *Control) complete(ctx context.Context, side *side, id string, plan migrate.Plan) (migrate.Plan, error) {
+func (c *Control) complete(ctx context.Context, joined *side, id string, plan migrate.Plan) (migrate.Plan, error) {
 	var req MigrateRequest
 	if err := json.Unmarshal(plan.Take.Asked, &req); err != nil {
 		return plan, fault.New(fault.Corrupt, "what movement %s was asked for is not understood: %w", id, err)
 	}
 	req.Repository, req.Snapshot, req.own = plan.Repository, plan.Snapshot, id
-	preview, err := c.preview(ctx, &req, side)
+	client, err := joined.reach(ctx, c, plan.Target)
+	if err != nil {
+		return plan, err
+	}
+	preview, err := c.preview(ctx, &req, &side{client: client, coord: joined.coord})
 	if err == nil {
 		err = preview.refusal()
 	}

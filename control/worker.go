@@ -41,7 +41,7 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 		Open: func(ctx context.Context, location string) (*snapshot.Repository, error) {
 			return c.repository(ctx, location)
 		},
-		Reach:  func(context.Context, string) (*cluster.Client, error) { return side.client, nil },
+		Reach:  func(ctx context.Context, target string) (*cluster.Client, error) { return side.reach(ctx, c, target) },
 		Source: func(ctx context.Context, source string) (*cluster.Client, error) { return openSource(ctx, source) },
 		Complete: func(ctx context.Context, id string, p migrate.Plan) (migrate.Plan, error) {
 			return c.complete(ctx, side, id, p)

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // aggregations by time zone, also on machines that have no zone files
 
 	"github.com/reshelve/reshelve/blob"
@@ -23,6 +25,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/coord/local"
 	"github.com/reshelve/reshelve/coord/opensearch"
+	"github.com/reshelve/reshelve/coord/postgres"
 	"github.com/reshelve/reshelve/coord/remote"
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/shard/embedded"
@@ -32,7 +35,28 @@ var openers = map[string]blob.Opener{
 	"file": folder.Open, "s3": s3.Open, "gs": gcs.Open, "az": azure.Open, "http": web.Open, "https": web.Open,
 }
 
-var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Coordinate: coordinate}
+var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Coordinate: coordinate,
+	Records: records, Offer: offer, Remote: reached}
+
+// records opens a coordination store that lies beside the targets.
+func records(ctx context.Context, at string) (coord.Store, error) {
+	if dir, ok := strings.CutPrefix(at, "local:"); ok {
+		return local.Open(ctx, dir)
+	}
+	return postgres.Open(ctx, at, postgres.Options{})
+}
+
+// offer answers HTTP for a coordination store alone.
+func offer(store coord.Store) *http.Server {
+	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute}
+	gateway.Offer(server, remote.Root, remote.NewHandler(store))
+	return server
+}
+
+// reached opens a coordination store that another process offers.
+func reached(ctx context.Context, at control.Reached) (coord.Store, error) {
+	return remote.Open(ctx, remote.Options{Address: at.Address, Transport: at.Transport, Place: at.Client.String()})
+}
 
 // coordinate opens the coordination store that a cluster offers.
 func coordinate(ctx context.Context, at control.Reached) (coord.Store, error) {
@@ -41,7 +65,7 @@ func coordinate(ctx context.Context, at control.Reached) (coord.Store, error) {
 		return nil, err
 	}
 	if server.Product == cluster.Reshelve {
-		return remote.Open(ctx, remote.Options{Address: at.Address, Transport: at.Transport, Place: at.Client.String()})
+		return reached(ctx, at)
 	}
 	return opensearch.Open(ctx, at.Client, opensearch.Options{})
 }

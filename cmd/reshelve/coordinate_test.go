@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/servers"
+)
+
+// repository is one in testdata.
+const repository = "../../testdata/repositories/opensearch-2.19.0-basic/repo"
+
+// coordinated moves a repository into a folder by records that lie elsewhere: one process plans
+// and starts, and a worker that knows only the records does the rest.
+func coordinated(t *testing.T, records string) {
+	t.Helper()
+	c, data := control.New(wiring), filepath.Join(t.TempDir(), "data")
+	request := control.MigrateRequest{Target: data, Coordinate: records, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
+	m, err := c.Migrate(t.Context(), request, func(*control.Movement) {})
+	if err != nil || m.State != movement.Running {
+		t.Fatalf("%v %+v", err, m)
+	}
+	if all, err := c.Movements(t.Context(), data); err != nil || len(all) != 0 {
+		t.Errorf("the target has records of movements: %v %v", all, err)
+	}
+	if err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	m, err = c.Movement(t.Context(), records, m.ID)
+	if err != nil || m.State != movement.Finished || m.Progress.Acknowledged == 0 {
+		t.Fatalf("%v %+v", err, m)
+	}
+}
+
+func TestRecordsInAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "records")
+	coordinated(t, "local:"+dir)
+	if all, err := control.New(wiring).Movements(t.Context(), dir); err != nil || len(all) != 1 {
+		t.Errorf("by its path alone: %v %v", all, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "socket")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a socket is left: %v", err)
+	}
+}
+
+func TestLiveRecordsInPostgres(t *testing.T) {
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts real servers")
+	}
+	dir, err := os.MkdirTemp("", "reshelve-records-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p, err := servers.StartPostgres(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop() })
+	coordinated(t, p.URL)
+}
+
+// TestNoPlaceForRecords is refused before anything is made.
+func TestNoPlaceForRecords(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	_, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{Target: data, Coordinate: "mysql://u:secret@h/d",
+		Selection: control.Selection{Repository: repository}}, nil)
+	if !fault.Is(err, fault.Usage) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the target was made: %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// isRecords tells whether at names a coordination store, and no target.
+func isRecords(at string) bool {
+	for _, prefix := range []string{"local:", "postgres://", "postgresql://"} {
+		if strings.HasPrefix(at, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// isRecordsAlone tells whether at is a folder that holds a coordination store and no documents.
+func isRecordsAlone(at string) bool {
+	_, format := os.Stat(filepath.Join(at, "format"))
+	_, records := os.Stat(filepath.Join(at, "coord.db"))
+	return os.IsNotExist(format) && records == nil
+}
+
+// sideOf opens the target of a migration, which is at, and the coordination store that was
+// chosen for it.
+func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*side, error) {
+	switch {
+	case req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target":
+		return c.side(ctx, at, true, req.Memory, req.Logger)
+	case !isRecords(req.Coordinate):
+		err := fault.New(fault.Usage, "--coordinate %q is no place for records", bare(req.Coordinate))
+		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
+	}
+	s, err := c.elsewhere(ctx, req.Coordinate, req.Memory, req.Logger)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.target(ctx, at, true, req.Memory, req.Logger)
+	if err != nil {
+		return nil, errors.Join(err, s.leave())
+	}
+	s.targets.add(req.recorded(), t)
+	s.client = t.Client
+	return s, nil
+}
+
+// recorded is the target as a record names it: without credentials, and the same wherever a
+// worker is started when workers do not come through the target.
+func (req *MigrateRequest) recorded() string {
+	at := bare(req.Target)
+	if isRecords(req.Coordinate) {
+		at = absolute(at)
+	}
+	return at
+}
+
+// elsewhere opens a coordination store that lies beside all targets. A folder is opened by one
+// process, through which others come.
+func (c *Control) elsewhere(ctx context.Context, at string, memory int64, logger *slog.Logger) (*side, error) {
+	s := &side{beside: true, targets: targets{memory: memory, logger: logger}}
+	dir, isLocal := strings.CutPrefix(at, "local:")
+	if !isLocal && isRecords(at) {
+		records, err := c.wiring.Records(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		s.coord, s.leave = records, func() error { return errors.Join(s.targets.leave(), records.Close()) }
+		return s, nil
+	}
+	records, leave, err := c.localRecords(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	s.coord, s.leave = records, func() error { return errors.Join(s.targets.leave(), leave()) }
+	return s, nil
+}
+
+// localRecords opens the coordination store in a folder, or reaches the process that has.
+func (c *Control) localRecords(ctx context.Context, dir string) (coord.Store, func() error, error) {
+	if conn, err := dialInside(ctx, dir); err == nil {
+		_ = conn.Close()
+		transport := over(func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, dir) })
+		records, err := c.wiring.Remote(ctx, Reached{Client: cluster.Via(transport, dir), Address: "http://store", Transport: transport})
+		if err != nil {
+			transport.CloseIdleConnections()
+			return nil, nil, err
+		}
+		return records, func() error {
+			err := records.Close()
+			transport.CloseIdleConnections()
+			return err
+		}, nil
+	}
+	records, err := c.wiring.Records(ctx, "local:"+dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	socket, err := listenInside(ctx, dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, records.Close())
+	}
+	server := c.wiring.Offer(records)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(socket) // ends with Close
+	}()
+	return records, func() error {
+		_ = server.Close()
+		<-ended
+		return records.Close()
+	}, nil
+}
+
+// targets are those of the movements of one coordination store, as they are met. Safe for
+// concurrent use.
+type targets struct {
+	memory int64
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	open map[string]*target
+}
+
+func (t *targets) add(at string, opened *target) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		t.open = map[string]*target{}
+	}
+	t.open[at] = opened
+}
+
+func (t *targets) leave() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []error
+	for _, opened := range t.open {
+		all = append(all, opened.leave())
+	}
+	t.open = nil
+	return errors.Join(all...)
+}
+
+// reach is a client of the target of a movement.
+func (s *side) reach(ctx context.Context, c *Control, at string) (*cluster.Client, error) {
+	if !s.beside {
+		return s.client, nil
+	}
+	s.targets.mu.Lock()
+	defer s.targets.mu.Unlock()
+	if there := s.targets.open[at]; there != nil {
+		return there.Client, nil
+	}
+	opened, err := c.target(ctx, at, false, s.targets.memory, s.targets.logger)
+	if err != nil {
+		return nil, err
+	}
+	if s.targets.open == nil {
+		s.targets.open = map[string]*target{}
+	}
+	s.targets.open[at] = opened
+	return opened.Client, nil
+}
