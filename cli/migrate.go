@@ -59,7 +59,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.DurationVar(&req.Policy.ClockTolerance, "clock-tolerance", req.Policy.ClockTolerance, "how far this machine's clock may be from the coordination store's")
 	memory := size(256 << 20)
 	flags.Var(&memory, "memory", "the memory to stay below when the target is a folder")
-	templateFlags(flags, &req.Templates)
+	metadataFlags(cmd, &req)
 	selectionFlags(cmd, &req.Selection)
 	allowPartialFlag(cmd, &req.Selection)
 	cmd.MarkFlagsOneRequired("from", "from-cluster")
@@ -143,7 +143,7 @@ func printMovement(w io.Writer, m *control.Movement) {
 	}
 	t.print(w)
 	for _, v := range m.Progress.Verified {
-		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Index, orDash(v.Expected), orDash(v.Found))
+		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Target, orDash(v.Expected), orDash(v.Found))
 		if v.Others > 0 {
 			fmt.Fprintf(w, "%s: %s there that the snapshot does not hold: the index was there before\n", v.Index, have(v.Others, "document"))
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -25,6 +26,37 @@ func (p *program) planned(preview *control.Preview) {
 	}
 }
 
+// metadataFlags are those that say how indices are made.
+func metadataFlags(cmd *cobra.Command, req *control.MigrateRequest) {
+	flags := cmd.Flags()
+	templateFlags(flags, &req.Templates)
+	flags.Var((*mappingTypes)(&req.Metadata.Types), "types", "what becomes of an index of several mapping types: `split|merge|refuse`: one index for each, NAME-TYPE; one with the fields of all; or the plan is refused (default refuse)")
+	complete(cmd, "types", "split", "merge", "refuse")
+	flags.IntVar(&req.Metadata.Shards, "shards", 0, "how many shards each index has that is made; 0: as many as it had")
+	flags.BoolVar(&req.Metadata.NoAliases, "no-aliases", false, "make no aliases")
+}
+
+// mappingTypes is the value of --types.
+type mappingTypes string
+
+func (m *mappingTypes) String() string { return string(*m) }
+
+// Type is what pflag calls it.
+func (m *mappingTypes) Type() string { return "split|merge|refuse" }
+
+// Set takes one of the words.
+func (m *mappingTypes) Set(text string) error {
+	switch text {
+	case "split", "merge":
+		*m = mappingTypes(text)
+	case "refuse":
+		*m = ""
+	default:
+		return fmt.Errorf("%q is none of split, merge and refuse", text)
+	}
+	return nil
+}
+
 func printPreview(w io.Writer, preview *control.Preview) {
 	plan := preview.Plan
 	fmt.Fprintf(w, "snapshot %s, of server %s, into %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
@@ -34,7 +66,11 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		if preview.Indices[i].There {
 			there = fmt.Sprintf("is there, holds %s", counted(preview.Indices[i].Holds, "document"))
 		}
-		t.row(index.Source, index.Target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
+		target := index.Target
+		if several := preview.Indices[i].Targets; len(several) > 0 {
+			target = strings.Join(several, ", ")
+		}
+		t.row(index.Source, target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
 	}
 	t.print(w)
 	printTemplates(w, preview)
@@ -98,8 +134,14 @@ func printTemplates(w io.Writer, preview *control.Preview) {
 	}
 }
 
+// printChanges prints each change once: an index that becomes several may have it several times.
 func printChanges(w io.Writer, of string, changes []control.Change) {
+	told := map[control.Change]bool{}
 	for _, c := range changes {
+		if told[c] {
+			continue
+		}
+		told[c] = true
 		loses := ""
 		if c.Loses {
 			loses = " (meaning is lost)"

@@ -34,6 +34,7 @@ type MigrateRequest struct {
 	Yes           bool // accept what loses meaning
 	KeepWayBack   bool // stop before what cannot be undone
 	Templates     TemplateRequest
+	Metadata      migrate.Metadata
 	// Planned is told the plan before anything starts; nil: nobody.
 	Planned func(*Preview) `json:"-"`
 	Memory  int64          // bytes to stay below when the target is a folder; 256 MiB

@@ -32,7 +32,8 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	req.setDefaults()
 	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
 		Version: chosen.snapshot.Version, Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
-		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes}
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes,
+		Metadata: req.Metadata}
 	renamed, err := renames(req.Rename)
 	if err != nil {
 		return nil, err

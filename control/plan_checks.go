@@ -103,16 +103,26 @@ func lookSnapshot(_ context.Context, l *looking) (string, error) {
 
 // lookIndices adds what becomes of each index.
 func lookIndices(ctx context.Context, l *looking) (string, error) {
-	there := 0
-	for _, index := range l.Plan.Indices {
+	there, taken := 0, map[string]string{}
+	for i, index := range l.Plan.Indices {
 		shown := PreviewIndex{Index: index.Source, Target: index.Target}
 		if l.indices[index.Source] != nil {
 			var err error
+			if l.Plan.Indices[i].Places, err = migrate.PlacesOf(l.snapshot, l.indices[index.Source], l.Plan.Metadata, index.Target); err != nil {
+				return "", err
+			}
+			index = l.Plan.Indices[i]
 			if shown, err = previewIndex(ctx, l.snapshot, l.side.client, l.Plan, index); err != nil {
 				if err := l.fail(fault.At(err, "index "+index.Source)); err != nil {
 					return "", err
 				}
 			}
+		}
+		for _, name := range index.Targets() {
+			if other, twice := taken[name]; twice {
+				l.refuse("give one of them another name with --rename", "%s and %s would both become %s", other, index.Source, name)
+			}
+			taken[name] = index.Source
 		}
 		if shown.Holds > 0 && !l.Plan.IntoExisting {
 			l.refuse("give it another name with --rename, or write into it with --into-existing",

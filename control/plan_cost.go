@@ -119,7 +119,7 @@ func lookShards(ctx context.Context, l *looking) (string, error) {
 // lookDisk compares what is stored with what the target's disks take.
 func lookDisk(ctx context.Context, l *looking) (string, error) {
 	if l.req.folder() {
-		free, ok := freeSpace(l.Plan.Target)
+		free, ok := freeSpace(l.req.Target)
 		if !ok {
 			return "the free space of the folder's disk is not known", nil
 		}

@@ -34,8 +34,10 @@ type Preview struct {
 type PreviewIndex struct {
 	Index  string `json:"index"`
 	Target string `json:"target"`
-	There  bool   `json:"there"` // the target has it, and it is left as it is
-	Holds  int64  `json:"holds"` // documents that the target has in it
+	// Targets are the indices that it becomes where its mapping types are split.
+	Targets []string `json:"targets,omitempty"`
+	There   bool     `json:"there"` // the target has it, and it is left as it is
+	Holds   int64    `json:"holds"` // documents that the target has in it
 	// Changes are what the rules of package translate make of its metadata.
 	Changes []Change `json:"changes,omitempty"`
 
@@ -89,17 +91,33 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 }
 
 func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, plan *migrate.Plan, index migrate.Index) (p PreviewIndex, err error) {
-	p = PreviewIndex{Index: index.Source, Target: index.Target}
-	if p.There, err = target.IndexExists(ctx, index.Target); err != nil {
-		return p, err
+	p = PreviewIndex{Index: index.Source, Target: index.Target, There: true}
+	if len(index.Places) > 0 {
+		p.Targets = index.Targets()
+	}
+	there := map[string]bool{}
+	for _, name := range index.Targets() {
+		if there[name], err = target.IndexExists(ctx, name); err != nil {
+			return p, err
+		}
+		p.There = p.There && there[name]
+		if there[name] {
+			holds, err := target.Count(ctx, name)
+			if err != nil {
+				return p, err
+			}
+			p.Holds += holds
+		}
 	}
 	if p.There {
-		p.Holds, err = target.Count(ctx, index.Target)
-		return p, err
+		return p, nil
 	}
-	p.bodies, err = migrate.Translate(ctx, snap, target, plan.Metadata, index, nil)
-	for _, b := range p.bodies {
-		p.Changes = append(p.Changes, b.Changes...)
+	bodies, err := migrate.Translate(ctx, snap, target, plan.Metadata, index, nil)
+	for _, b := range bodies {
+		if !there[b.Name] {
+			p.bodies = append(p.bodies, b)
+			p.Changes = append(p.Changes, b.Changes...)
+		}
 	}
 	return p, err
 }
@@ -122,9 +140,11 @@ func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string
 			return err
 		}
 		for _, index := range plan.Indices {
-			if slices.ContainsFunc(other.Indices, func(o migrate.Index) bool { return o.Target == index.Target }) {
-				err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.ID, m.State, index.Target)
-				return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.ID)
+			for _, name := range index.Targets() {
+				if slices.ContainsFunc(other.Indices, func(o migrate.Index) bool { return slices.Contains(o.Targets(), name) }) {
+					err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.ID, m.State, name)
+					return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.ID)
+				}
 			}
 		}
 	}

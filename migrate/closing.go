@@ -13,8 +13,10 @@ import (
 // refresh makes what was copied searchable.
 func (t *turn) refresh(ctx context.Context) error {
 	for _, index := range t.plan.Indices {
-		if err := t.target.Refresh(ctx, index.Target); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
+		for _, target := range index.Targets() {
+			if err := t.target.Refresh(ctx, target); err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		return nil, err
 	}
 	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
-	both := compared{idx, scan, t.plan.AllowPartial}
+	both := compared{idx, scan, t.plan.AllowPartial, t.belongs(v.Index, v.Target)}
 	for side := range run.Tables {
 		run.Tables[side], err = both.sum(ctx, reconcile.Side(side), t.expected(v.Index))
 		if err != nil {
@@ -97,6 +97,7 @@ type compared struct {
 	index   *snapshot.Index
 	scan    *cluster.Scan
 	partial bool
+	belongs func(*document.Document) bool // nil: all documents of the index
 }
 
 // sum is the first pass over one side. Its parts are read at the same time.
@@ -198,6 +199,9 @@ func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) er
 	var f document.Fingerprinter
 	for docs.Next() {
 		doc := docs.Document()
+		if s.belongs != nil && !s.belongs(doc) {
+			continue
+		}
 		e := entryOf(&f, doc)
 		e.Where, e.Unreadable = doc.Position.String(), doc.Source == nil
 		if err := add(e); err != nil {

@@ -37,6 +37,7 @@ type sides struct {
 	snapshot *snapshot.Snapshot
 	target   *cluster.Client
 	writer   *cluster.Writer
+	places   map[string]map[string]string // see placesOf
 }
 
 var _ worker.Lane = (*Lane)(nil)
@@ -141,6 +142,7 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if both.plan, err = ReadPlan(m); err != nil {
 		return err
 	}
+	both.places = placesOf(&both.plan)
 	repository, err := l.Open(ctx, both.plan.Repository)
 	if err != nil {
 		return err

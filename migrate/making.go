@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -15,27 +16,32 @@ import (
 // kindIndex is the kind of ledger entries of indices; their identity is index.uuid.
 const kindIndex = "index"
 
-// makeIndex creates the index on the target, unless it is there.
+// makeIndex creates the index on the target, or all that it becomes there, unless they are there.
 func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) error {
-	index := held.Piece().Index
-	body, err := t.indexBody(ctx, index)
-	if err != nil {
-		return err
+	bodies, err := t.indexBodies(ctx, held.Piece().Index)
+	for i := range bodies {
+		if err == nil {
+			err = t.makeOne(ctx, held, bodies[i].Name, bodies[i].JSON)
+		}
 	}
-	there, err := t.target.IndexExists(ctx, index.Target)
+	return err
+}
+
+func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], name string, body json.RawMessage) error {
+	there, err := t.target.IndexExists(ctx, name)
 	if err != nil {
 		return err
 	}
 	if there {
-		return t.existing(ctx, held)
+		return t.existing(ctx, held, name)
 	}
-	ours := movement.Entry{Kind: kindIndex, Name: index.Target, Keep: true, By: t.Worker}
+	ours := movement.Entry{Kind: kindIndex, Name: name, Keep: true, By: t.Worker}
 	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
 		return err
 	}
-	err = t.target.CreateIndex(ctx, index.Target, body)
+	err = t.target.CreateIndex(ctx, name, body)
 	if cluster.Exists(err) { // by an attempt of ours whose answer was lost, or by somebody else
-		return t.existing(ctx, held)
+		return t.existing(ctx, held, name)
 	}
 	if err != nil {
 		return err
@@ -67,18 +73,17 @@ func (t *turn) identity(ctx context.Context, index string) (string, error) {
 
 // existing takes an index that the target has: ours from an attempt before, or somebody
 // else's as it is.
-func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) error {
-	index := held.Piece().Index
-	count, err := t.target.Count(ctx, index.Target)
+func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry], name string) error {
+	count, err := t.target.Count(ctx, name)
 	if err != nil {
 		return err
 	}
-	e, err := t.inLedger(ctx, kindIndex, index.Target)
+	e, err := t.inLedger(ctx, kindIndex, name)
 	if err != nil {
 		return err
 	}
 	if e != nil {
-		identity, err := t.identity(ctx, index.Target)
+		identity, err := t.identity(ctx, name)
 		switch {
 		case err != nil:
 			return err
@@ -93,7 +98,7 @@ func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry]) er
 		}
 	}
 	if count > 0 && !t.plan.IntoExisting {
-		err := fault.New(fault.Refused, "the index %s of the target holds %s", index.Target, counted(int(count), "documents"))
+		err := fault.New(fault.Refused, "the index %s of the target holds %s", name, counted(int(count), "documents"))
 		return fault.WithNext(err, "choose another name with --rename, or allow it with --into-existing")
 	}
 	return held.Update(func(e entry, _ time.Time) (entry, error) {

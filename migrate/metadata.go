@@ -114,15 +114,7 @@ func takenAlias(ctx context.Context, target *cluster.Client, name string, ours f
 	return false, nil
 }
 
-// indexBody is the request that makes an index on the target.
-func (t *turn) indexBody(ctx context.Context, index Index) (json.RawMessage, error) {
-	bodies, err := Translate(ctx, t.snapshot, t.target, t.plan.Metadata, index, func(name string) (bool, error) { return t.madeByUs(ctx, "index", name) })
-	if err != nil {
-		return nil, err
-	}
-	if len(bodies) != 1 {
-		err := fault.At(fault.New(fault.Refused, "it becomes %d indices, one for each mapping type, and documents are moved into one", len(bodies)), index.Source)
-		return nil, fault.WithNext(err, "merge the types")
-	}
-	return bodies[0].JSON, nil
+// indexBodies are the requests that make an index on the target: one, or one for each mapping type.
+func (t *turn) indexBodies(ctx context.Context, index Index) ([]translate.Body, error) {
+	return Translate(ctx, t.snapshot, t.target, t.plan.Metadata, index, func(name string) (bool, error) { return t.madeByUs(ctx, kindIndex, name) })
 }

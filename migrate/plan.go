@@ -36,7 +36,9 @@ type Plan struct {
 type Index struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
-	Shards int    `json:"shards"` // of the source
+	// Places are the indices of the target by mapping type, where types are split; see Targets.
+	Places map[string]string `json:"places,omitempty"`
+	Shards int               `json:"shards"` // of the source
 	// Documents and Bytes are what the snapshot holds, as estimated; see Exact.
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`

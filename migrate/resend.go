@@ -87,20 +87,22 @@ func (t *turn) sendNow(ctx context.Context, b *batch) error {
 func (t *turn) repair(ctx context.Context) (string, error) {
 	var all resent
 	for _, index := range t.plan.Indices {
-		there, err := t.target.IndexExists(ctx, index.Target)
-		if err == nil && there {
-			err = t.repairIndex(ctx, index, &all)
-		}
-		if err != nil {
-			return "", err
+		for _, target := range index.Targets() {
+			there, err := t.target.IndexExists(ctx, target)
+			if err == nil && there {
+				err = t.repairIndex(ctx, Verified{Index: index.Source, Target: target}, &all)
+			}
+			if err != nil {
+				return "", err
+			}
 		}
 	}
 	return sentAgain(&all.Counts), t.refresh(ctx)
 }
 
-func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error {
+func (t *turn) repairIndex(ctx context.Context, v Verified, all *resent) error {
 	wrong := map[int][]int64{} // by shard
-	_, err := t.compare(ctx, Verified{Index: index.Source, Target: index.Target}, func(e reconcile.Example) error {
+	_, err := t.compare(ctx, v, func(e reconcile.Example) error {
 		at, err := document.ParsePosition(e.ExpectedAt)
 		if err == nil && (e.Class == reconcile.Missing || e.Class == reconcile.Stale || e.Class == reconcile.Different) {
 			wrong[at.Shard] = append(wrong[at.Shard], at.Number)
@@ -113,8 +115,8 @@ func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error 
 		}
 		var again resent
 		var from *snapshot.Shard
-		if from, err = t.shard(ctx, index.Source, shard); err == nil {
-			again, err = t.resend(ctx, index.Source, from, positions)
+		if from, err = t.shard(ctx, v.Index, shard); err == nil {
+			again, err = t.resend(ctx, v.Index, from, positions)
 		}
 		all.Add(again.Counts)
 		all.failed = append(all.failed, again.failed...)
@@ -124,7 +126,7 @@ func (t *turn) repairIndex(ctx context.Context, index Index, all *resent) error 
 
 // op is how a document is written.
 func (t *turn) op(doc *document.Document, target string) cluster.Op {
-	op := cluster.Op{Index: target, ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
+	op := cluster.Op{Index: t.place(doc, target), ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
 	if v := doc.Versions; v != nil {
 		op.Version = v.Version
 	}
@@ -138,6 +140,7 @@ func (b *batch) add(doc *document.Document, op cluster.Op) {
 	failure := Failure{Position: doc.Position.Number, ID: string(doc.ID)}
 	var refused *cluster.Failure
 	switch {
+	case noPlace(&op, doc, &failure):
 	case doc.Source == nil:
 		failure.Type, failure.Reason = "no_source", "the snapshot holds no source of this document"
 	case errors.As(b.Add(op), &refused):

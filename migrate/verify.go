@@ -86,9 +86,11 @@ func (t *turn) makeChecks(ctx context.Context, run string) error {
 		if e.State != work.Done {
 			continue
 		}
-		c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: e.Target}}
-		if err := t.Driver.Make(ctx, t.key("check", run, key), c); err != nil {
-			return err
+		for _, target := range e.Targets() {
+			c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: target}}
+			if err := t.Driver.Make(ctx, t.key("check", run, work.Safe(target)), c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

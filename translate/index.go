@@ -195,6 +195,7 @@ func (r Route) Places(i Index) (map[string]string, error) {
 // merge makes one mapping of those of all types.
 func (t *translation) merge(root *node) *node {
 	first := root.members[0]
+	t.freeRouting(root)
 	names := []string{first.key}
 	for _, m := range root.members[1:] {
 		names = append(names, m.key)
@@ -202,6 +203,24 @@ func (t *translation) merge(root *node) *node {
 	}
 	t.tell("types-merged", "mappings", strings.Join(names, ", "))
 	return first.value
+}
+
+// freeRouting takes `_routing` out of types that require it when others do not: their documents
+// have none, and the target would refuse them.
+func (t *translation) freeRouting(root *node) {
+	var require []string
+	for _, m := range root.members {
+		if on, _ := lenient(m.value.at("_routing").at("required").text()); on {
+			require = append(require, m.key)
+		}
+	}
+	if len(require) == 0 || len(require) == len(root.members) {
+		return
+	}
+	for _, m := range root.members {
+		m.value.take("_routing")
+	}
+	t.tell("types-routing", "mappings._routing", "left out: only "+strings.Join(require, ", ")+" required it")
 }
 
 // mergeObject adds to an object what another has.
