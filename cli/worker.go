@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/reshelve/reshelve/control"
@@ -27,12 +30,28 @@ SIGTERM stores how far it is and gives its lease back.`,
 	flags := cmd.Flags()
 	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR|local:DIR|postgres://…`")
 	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
-	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do")
+	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
+	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
 	_ = cmd.MarkFlagRequired("join")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, nil))
-		return p.control.Work(ctx, req)
+		req.Listening = func(address string) { p.note("health on %s/health", address) }
+		met, err := p.control.Work(ctx, req)
+		if err != nil || !req.Once || ctx.Err() != nil {
+			return err
+		}
+		for _, m := range met {
+			err = cmp.Or(err, outcomeOf(m))
+		}
+		return p.answerWith(err, met, func(w io.Writer) {
+			for _, m := range met {
+				printMovement(w, m)
+			}
+			if len(met) == 0 {
+				fmt.Fprintln(w, "no movement has anything to do")
+			}
+		})
 	})
 	return cmd
 }

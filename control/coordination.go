@@ -153,6 +153,24 @@ func (t *targets) leave() error {
 	return errors.Join(all...)
 }
 
+// source is a client of a cluster of which a snapshot is taken.
+func (s *side) source(ctx context.Context, at string) (*cluster.Client, error) {
+	s.sources.Lock()
+	defer s.sources.Unlock()
+	if there := s.sources.open[at]; there != nil {
+		return there, nil
+	}
+	client, err := openSource(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if s.sources.open == nil {
+		s.sources.open = map[string]*cluster.Client{}
+	}
+	s.sources.open[at] = client
+	return client, nil
+}
+
 // reach is a client of the target of a movement.
 func (s *side) reach(ctx context.Context, c *Control, at string) (*cluster.Client, error) {
 	if !s.beside {

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
@@ -23,6 +24,10 @@ type side struct {
 
 	beside  bool    // the store lies beside all targets
 	targets targets // of such a store
+	sources struct {
+		sync.Mutex
+		open map[string]*cluster.Client
+	}
 }
 
 // side opens the place that at names. It is a target, with the coordination store that goes

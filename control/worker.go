@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
@@ -16,23 +17,58 @@ import (
 
 // WorkerRequest asks this process to work for the movements of a place.
 type WorkerRequest struct {
-	Join   string // the place: the URL or the data folder of the target
+	Join   string // the place: the URL or the data folder of the target, or a coordination store
 	Slots  int    // pieces at a time; 1
 	Once   bool   // end when there is nothing to do
 	Memory int64  // bytes to stay below when the place is a folder
+	Listen string // HOST:PORT of the health endpoint; "": none
 	Logger *slog.Logger
+	// Listening is told the address of the health endpoint; nil: nobody is.
+	Listening func(address string)
 }
 
 // Work works for all movements of a place, until ctx ends or, when asked so, until there is
-// nothing to do.
-func (c *Control) Work(ctx context.Context, req WorkerRequest) error {
+// nothing to do. It gives the movements that this process has done something for, and those
+// that have not ended, by ID.
+func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement, err error) {
 	side, err := c.side(ctx, req.Join, false, req.Memory, req.Logger)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d := drive.New(side.coord, work.Default.ClockTolerance)
-	err = worker.Run(ctx, d, c.lanes(side), worker.Options{Name: workerName(), Slots: req.Slots, Once: req.Once, Logger: req.Logger})
-	return errors.Join(err, side.leave())
+	defer func() { err = errors.Join(err, side.leave()) }()
+	d, board := drive.New(side.coord, work.Default.ClockTolerance), &worker.Board{}
+	o := worker.Options{Name: workerName(), Slots: req.Slots, Once: req.Once, Logger: req.Logger, Board: board}
+	if req.Listen != "" {
+		end, err := listenHealth(ctx, req, &health{name: o.Name, join: bare(req.Join), board: board, records: side.coord})
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
+	if err := worker.Run(ctx, d, c.lanes(side), o); err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	return movementsMet(ctx, d, board.Touched())
+}
+
+// movementsMet are those that a worker has touched, and those that have not ended.
+func movementsMet(ctx context.Context, d *drive.Driver, touched []string) (met []*Movement, err error) {
+	all, err := d.Movements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	met = []*Movement{}
+	for i := range all {
+		if _, found := slices.BinarySearch(touched, all[i].ID); !found && all[i].State.Ended() {
+			continue
+		}
+		m, err := movementOf(ctx, d, all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		met = append(met, m)
+	}
+	return met, nil
 }
 
 // lanes are what this program can do for movements whose target is side.
@@ -42,7 +78,7 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 			return c.repository(ctx, location)
 		},
 		Reach:  func(ctx context.Context, target string) (*cluster.Client, error) { return side.reach(ctx, c, target) },
-		Source: func(ctx context.Context, source string) (*cluster.Client, error) { return openSource(ctx, source) },
+		Source: side.source,
 		Complete: func(ctx context.Context, id string, p migrate.Plan) (migrate.Plan, error) {
 			return c.complete(ctx, side, id, p)
 		},

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
@@ -135,7 +136,16 @@ func (l *Lane) ending(ctx context.Context, s worker.Slot, m *movement.Record) (*
 		return nil, err
 	}
 	target, err := l.Reach(ctx, plan.Target)
-	return &turn{&sides{plan: plan, target: target}, s, m, l}, err
+	return &turn{&sides{plan: plan, target: target}, s, m, l}, ours(err)
+}
+
+// ours marks an error of opening what a movement needs that lies with this worker, if it does
+// not lie with what is opened: another may have the credentials, or the mount, that it lacks.
+func ours(err error) error {
+	if drive.Passing(err) || fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Bug) || fault.Is(err, fault.Interrupted) {
+		return err
+	}
+	return worker.Unable(err)
 }
 
 func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (err error) {
@@ -144,14 +154,14 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	}
 	both.places = placesOf(&both.plan)
 	repository, err := l.Open(ctx, both.plan.Repository)
+	if err == nil {
+		both.snapshot, err = repository.Find(ctx, both.plan.SnapshotUUID)
+	}
+	if err == nil {
+		both.target, err = l.Reach(ctx, both.plan.Target)
+	}
 	if err != nil {
-		return err
-	}
-	if both.snapshot, err = repository.Find(ctx, both.plan.SnapshotUUID); err != nil {
-		return err
-	}
-	if both.target, err = l.Reach(ctx, both.plan.Target); err != nil {
-		return err
+		return ours(err)
 	}
 	both.writer, err = both.target.NewWriter(ctx, cluster.WriterOptions{})
 	return err

@@ -82,6 +82,10 @@ func (l *Lane) snapshotting(ctx context.Context, s worker.Slot, m *movement.Reco
 	if err := t.Driver.Make(ctx, t.takingKey(), first); err != nil {
 		return worker.Outcome{}, err
 	}
+	source, err := l.Source(ctx, plan.Take.Cluster)
+	if err != nil {
+		return worker.Outcome{}, ours(err)
+	}
 	held, there, err := worker.Claim[taking](ctx, s, m, t.takingKey(), plan.Policy)
 	switch {
 	case err != nil:
@@ -93,10 +97,17 @@ func (l *Lane) snapshotting(ctx context.Context, s worker.Slot, m *movement.Reco
 	case held == nil:
 		return worker.Outcome{}, nil
 	}
-	w := &waiting{turn: t, held: held}
+	w := &waiting{turn: t, held: held, source: source}
 	err = w.do()
-	if errors.Is(err, errHandOver) && held.Lost() == nil {
+	switch {
+	case held.Lost() != nil:
+	case errors.Is(err, errHandOver):
 		return worker.Outcome{Worked: true}, held.Release("")
+	case worker.IsUnable(err):
+		if e := held.Release(""); e != nil {
+			return worker.Outcome{}, e
+		}
+		return worker.Outcome{}, err
 	}
 	outcome, settling := worker.Settle(ctx, held, err)
 	outcome.Piece, outcome.Next = t.takingKey(), fault.Next(err)
@@ -166,10 +177,7 @@ func (w *waiting) see(s *cluster.Snapshot) {
 }
 
 // take takes the snapshot, waits for its end, and completes the plan from it.
-func (w *waiting) take(ctx context.Context) (err error) {
-	if w.source, err = w.lane.Source(ctx, w.plan.Take.Cluster); err != nil {
-		return err
-	}
+func (w *waiting) take(ctx context.Context) error {
 	if err := w.register(ctx); err != nil {
 		return err
 	}
@@ -182,9 +190,10 @@ func (w *waiting) take(ctx context.Context) (err error) {
 		return err
 	}
 	repository, err := w.lane.Open(ctx, w.plan.Repository)
-	if err == nil {
-		_, err = repository.Find(ctx, name)
+	if err != nil {
+		return ours(err)
 	}
+	_, err = repository.Find(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		err := fault.New(fault.Refused, "snapshot %s was taken, and is not at %s: repository %q of the source lies elsewhere", name, w.plan.Repository, w.repository())
 		return fault.WithNext(err, "give as --snapshot-to where that repository lies as this machine sees it, or leave --snapshot-repository away")

@@ -23,9 +23,13 @@ var errMoved = errors.New("the movement has been stopped, or has gone on")
 // for the slot.
 func Claim[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy) (*drive.Held[T, P], T, error) {
 	held, piece, err := drive.Claim[T, P](ctx, s.Driver, key, s.Worker, p)
+	if fault.Is(err, fault.Refused) { // of this machine alone, whose clock is wrong
+		err = Unable(err)
+	}
 	if held == nil || err != nil {
 		return nil, piece, err
 	}
+	s.board.hold(s.Worker, key)
 	now, err := s.Driver.Movement(held.Context(), m.ID)
 	if err == nil && same(m, &now) {
 		return held, piece, nil

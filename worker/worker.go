@@ -46,6 +46,9 @@ type Slot struct {
 	Driver *drive.Driver
 	Worker string // its name in leases
 	Logger *slog.Logger
+
+	board *Board // nil: nobody looks
+	bars  *bars  // of the process
 }
 
 // Options of a worker. The zero value of a field is its default.
@@ -56,9 +59,11 @@ type Options struct {
 	Once     bool          // end when there is nothing to do
 	Pause    time.Duration // about, between turns that found nothing; 1 s
 	Logger   *slog.Logger
+	Board    *Board // shows what the slots do; nil: nobody looks
 }
 
-// Run works until ctx ends, or, with Once or a movement, until nothing is left to do.
+// Run works until ctx ends, or, with Once or a movement, until nothing is left to do. It is
+// the error of a movement that this worker cannot work for when only such are left.
 func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o Options) error {
 	if o.Pause == 0 {
 		o.Pause = time.Second
@@ -67,35 +72,58 @@ func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o O
 		o.Logger = slog.Default()
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	barred := &bars{}
 	for n := range max(o.Slots, 1) {
-		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger}
+		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, board: o.Board, bars: barred}
 		group.Go(func() error { return s.run(ctx, lanes, o) })
 	}
 	return group.Wait()
 }
 
 func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) error {
+	defer s.board.end(s.Worker)
+	alone := o.Once || o.Movement != ""
 	for ctx.Err() == nil {
 		m, left, err := s.choose(ctx, lanes, o)
-		if err != nil && !drive.Passing(err) {
-			return err
-		}
 		worked := false
-		if err == nil && m == nil && (!left || o.Once) {
+		switch {
+		case IsUnable(err) && alone:
+			return err
+		case err == nil && m == nil && (!left || o.Once):
 			return nil
-		}
-		if m != nil {
+		case m == nil:
+			s.board.begin(s.Worker, "", "")
+		default:
 			worked, err = s.turn(ctx, lanes[m.Kind], m)
+			s.board.done(s.Worker, m.ID, worked, err)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
-			if !drive.Passing(err) && !fault.Is(err, fault.LostLease) && !fault.Is(err, fault.Conflict) {
+			if err := s.failed(m, err); err != nil {
 				return err
 			}
 		}
 		if !worked && drive.Wait(ctx, o.Pause) != nil {
 			break
 		}
+	}
+	return nil
+}
+
+// failed tells of a turn that failed; the error, if any, ends the slot. M is nil when no
+// movement was chosen.
+func (s Slot) failed(m *movement.Record, err error) error {
+	switch {
+	case IsUnable(err):
+		if m != nil && s.bars.add(m.ID, err) {
+			s.Logger.Error("this worker cannot work for a movement, and leaves it to others", "worker", s.Worker, "movement", m.ID, "error", err, "next", fault.Next(err))
+		}
+		return nil
+	case m == nil && !drive.Passing(err):
+		return err
+	}
+	s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
+	if !drive.Passing(err) && !fault.Is(err, fault.LostLease) && !fault.Is(err, fault.Conflict) {
+		return err
 	}
 	return nil
 }
@@ -125,14 +153,20 @@ func (s Slot) choose(ctx context.Context, lanes map[movement.Kind]Lane, o Option
 		}
 		left = left || r.State == movement.Paused
 	}
+	ready, err = s.bars.without(ready)
 	if len(ready) == 0 {
-		return nil, left, nil
+		return nil, left, err
 	}
 	return ready[chance.N(ctx, len(ready))], true, nil
 }
 
 // turn does what a movement owes, and tells it what came of it.
 func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
+	phase := ""
+	if current := m.Current(); current != nil {
+		phase = current.Key()
+	}
+	s.board.begin(s.Worker, m.ID, phase)
 	switch m.Owed()[0] {
 	case movement.Undo:
 		return s.end(ctx, m, lane.Undo, movement.Undone)
@@ -181,7 +215,7 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 	switch {
 	case ctx.Err() != nil:
 		return false, nil
-	case err != nil && (drive.Passing(err) || fault.Is(err, fault.LostLease) || errors.Is(err, context.Canceled)):
+	case err != nil && (IsUnable(err) || drive.Passing(err) || fault.Is(err, fault.LostLease) || errors.Is(err, context.Canceled)):
 		return false, err
 	case err != nil:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: err.Error(), Next: fault.Next(err)})

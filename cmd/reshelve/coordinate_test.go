@@ -29,7 +29,7 @@ func coordinated(t *testing.T, records string) {
 	if all, err := c.Movements(t.Context(), data); err != nil || len(all) != 0 {
 		t.Errorf("the target has records of movements: %v %v", all, err)
 	}
-	if err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
+	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	m, err = c.Movement(t.Context(), records, m.ID)

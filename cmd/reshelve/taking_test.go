@@ -107,7 +107,7 @@ func take(t *testing.T, s *source, data string) (*control.Movement, error) {
 	policy := work.Default
 	policy.Heartbeat = 10 * time.Millisecond
 	return control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: data, Policy: policy,
-		Selection: control.Selection{Repository: t.TempDir()}}, func(*control.Movement) {})
+		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
 }
 
 // TestASnapshotThatFails fails the movement with the cause; abort leaves nothing on the source.
@@ -161,7 +161,7 @@ func TestARepositoryThatTheSourceKnows(t *testing.T) {
 	policy := work.Default
 	policy.Heartbeat = 10 * time.Millisecond
 	m, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: data, SnapshotRepository: "nightly", Policy: policy,
-		Selection: control.Selection{Repository: t.TempDir()}}, func(*control.Movement) {})
+		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func tellAndWork(t *testing.T, data, id string, verb movement.Verb) *control.Mov
 	c := control.New(wiring)
 	_, err := c.Tell(t.Context(), control.Order{At: data, ID: id, Verb: verb})
 	if err == nil {
-		err = c.Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
+		_, err = c.Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
 	}
 	m, reading := c.Movement(t.Context(), data, id)
 	if err := errors.Join(err, reading); err != nil {
