@@ -67,7 +67,12 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	cmd.MarkFlagsMutuallyExclusive("snapshot", "from-cluster")
 	cmd.MarkFlagsRequiredTogether("from-cluster", "snapshot-to")
 	_ = cmd.MarkFlagRequired("to")
-	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+	limits := &limitFlags{}
+	limits.add(flags)
+	cmd.RunE = p.verb(func(ctx context.Context, _ []string) (err error) {
+		if req.Limits, err = limits.change(flags); err != nil {
+			return err
+		}
 		req.By = userName()
 		req.NoWait = !*wait
 		if req.FromCluster != "" {

@@ -25,7 +25,7 @@ func (p *program) movement() *cobra.Command {
 	}
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the place that records them: `URL|DIR|local:DIR|postgres://…`")
-	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementFailures(&at))
+	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementThrottle(&at), p.movementFailures(&at))
 	for _, v := range []struct {
 		verb  movement.Verb
 		short string

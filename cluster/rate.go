@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"math"
 
 	"golang.org/x/time/rate"
 
@@ -25,6 +26,15 @@ func (m *meter) set(perSecond float64) {
 	}
 	m.limiter.SetBurst(max(1, int(perSecond/10)))
 	m.limiter.SetLimit(rate.Limit(perSecond))
+}
+
+// most is how many units a batch may have so that it does not wait for long: what half a
+// second lets through, and one at least.
+func (m *meter) most() float64 {
+	if limit := m.limiter.Limit(); limit != rate.Inf {
+		return max(1, float64(limit)/2)
+	}
+	return math.Inf(1)
 }
 
 // pass waits until n units may go. It goes by bursts, so that a changed limit

@@ -156,11 +156,13 @@ func (w *Writer) Throttle(docsPerSecond, bytesPerSecond float64) {
 	w.bytes.set(bytesPerSecond)
 }
 
-// Room tells whether a batch may take one more operation. An empty one always may.
+// Room tells whether a batch may take one more operation. An empty one always may. Under a rate
+// limit batches are short, so that each is answered soon.
 func (w *Writer) Room(b *Batch, op *Op) bool {
 	const frame = 96 // the names of an action line, and a version
 	size := len(op.Index) + len(op.ID) + len(op.Routing) + len(op.Source) + frame
-	return b.Len() == 0 || b.Len() < w.o.MaxDocs && int64(b.Bytes()+size) <= w.maxBytes.Load()
+	docs, bytes := min(float64(w.o.MaxDocs), w.docs.most()), min(float64(w.maxBytes.Load()), w.bytes.most())
+	return b.Len() == 0 || float64(b.Len()) < docs && float64(b.Bytes()+size) <= bytes
 }
 
 // Start sends a batch and returns when there is a slot for it, of which there are

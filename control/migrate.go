@@ -38,6 +38,8 @@ type MigrateRequest struct {
 	// Planned is told the plan before anything starts; nil: nobody.
 	Planned func(*Preview) `json:"-"`
 	Memory  int64          // bytes to stay below when the target is a folder; 256 MiB
+	// Limits are how fast, and when, it may be; throttle changes them while it runs.
+	Limits  LimitsChange
 	By, Why string
 	Logger  *slog.Logger
 
@@ -68,7 +70,23 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
-	preview, err := c.prepare(ctx, &req, side)
+	d, id, err := c.begin(ctx, side, &req)
+	if err != nil {
+		return nil, err
+	}
+	if req.NoWait {
+		return movementOf(ctx, d, id)
+	}
+	return c.work(ctx, d, side, id, &req, told)
+}
+
+// begin plans a migration into side, and starts it.
+func (c *Control) begin(ctx context.Context, side *side, req *MigrateRequest) (d *drive.Driver, id string, err error) {
+	limits, err := migrate.Limits{}.With(req.Limits)
+	if err != nil {
+		return nil, "", err
+	}
+	preview, err := c.prepare(ctx, req, side)
 	if err == nil && req.Planned != nil {
 		req.Planned(preview)
 	}
@@ -76,33 +94,30 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		err = preview.refusal()
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	plan := preview.Plan
 	body, err := json.Marshal(plan)
 	if err != nil {
-		return nil, fault.Wrap(fault.Bug, err)
+		return nil, "", fault.Wrap(fault.Bug, err)
 	}
-	d := drive.New(side.coord, plan.Policy.ClockTolerance)
+	d = drive.New(side.coord, plan.Policy.ClockTolerance)
 	now, err := d.Now(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	m := movement.Record{ID: newID(now), Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: phases(plan),
-		KeepWayBack: req.KeepWayBack, Created: now}
+		KeepWayBack: req.KeepWayBack, Rate: limits.JSON(), Created: now}
 	if err := d.Plan(ctx, m); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := refuseTwice(ctx, side, plan, m.ID); err != nil {
-		return nil, errors.Join(err, d.Forget(ctx, m.ID))
+		return nil, "", errors.Join(err, d.Forget(ctx, m.ID))
 	}
 	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if req.NoWait {
-		return movementOf(ctx, d, m.ID)
-	}
-	return c.work(ctx, d, side, m.ID, &req, told)
+	return d, m.ID, nil
 }
 
 // work works for one movement and tells of it, until it ends or holds.

@@ -2,6 +2,13 @@ package control
 
 import "github.com/reshelve/reshelve/migrate"
 
+// Limits are how fast, and when, the movement may be, as it was last told; the zero value
+// when it has none, or none that this version understands.
+func (m *Movement) Limits() Throttle {
+	limits, _ := migrate.ReadLimits(m.Rate)
+	return limits
+}
+
 // The words in which faces tell how far a migration is.
 type (
 	Copying   = migrate.Progress      // how far all of it is

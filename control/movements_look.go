@@ -16,9 +16,11 @@ type lookout struct {
 	d  *drive.Driver
 	id string
 
-	looks []migrate.Progress // the counts of those before, the oldest first, since it runs
-	moved time.Time          // when a document was last seen to get on, while it runs
-	took  time.Duration      // by the last look
+	looks  []migrate.Progress // the counts of those before, the oldest first, since it runs
+	moved  time.Time          // when a document was last seen to get on, while it runs
+	took   time.Duration      // by the last look
+	limits string             // at the last look
+	cut    bool               // the looks begin where something has changed
 }
 
 const (
@@ -66,9 +68,13 @@ func (l *lookout) look(ctx context.Context) (*Movement, error) {
 func (l *lookout) judge(m *Movement, now time.Time) {
 	p := m.Progress
 	if m.State != movement.Running || !p.Copies() {
-		l.looks, l.moved = nil, time.Time{}
+		l.looks, l.moved, l.cut = nil, time.Time{}, m.State != movement.Running
 		p.Judge(&m.Record, nil, 0, now)
 		return
+	}
+	if limits := p.Limits.String(); limits != l.limits {
+		l.limits, l.cut = limits, l.cut || len(l.looks) > 0
+		l.looks = l.looks[max(len(l.looks)-1, 0):]
 	}
 	open, _ := p.Limits.Hours.Open(now)
 	if last := len(l.looks) - 1; last < 0 || p.Read > l.looks[last].Read || p.Workers == 0 || !open {
@@ -98,6 +104,10 @@ func (l *lookout) earlier(p *migrate.Progress) *migrate.Progress {
 		if p.AsOf.Sub(l.looks[i].AsOf) >= window {
 			at = i
 		}
+	}
+	const least = 5 * time.Second
+	if at < 0 && l.cut && len(l.looks) > 0 && p.AsOf.Sub(l.looks[0].AsOf) >= least {
+		return &l.looks[0]
 	}
 	if at < 0 {
 		return nil

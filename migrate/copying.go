@@ -8,6 +8,7 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
 )
 
 // copying is the copy of one item: one goroutine reads, the writer sends and is answered,
@@ -32,11 +33,17 @@ func newCopying(t *turn, held *heldItem) *copying {
 }
 
 // run reads the item's documents and sends them, until the end of the item or of ctx. What
-// was sent is answered when it returns.
+// was sent is answered when it returns, unless the movement was stopped.
 func (c *copying) run(ctx context.Context) error {
 	sending := &sending{copying: c}
 	sending.ctx, sending.cancel = context.WithCancelCause(c.held.Context()) // ctx ends the reading alone
 	defer sending.cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); worker.Moved(cause) { // what waits under a limit would wait for long
+			sending.cancel(cause)
+		}
+	})
+	defer stop()
 	err := c.read(ctx, sending)
 	sending.wait.Wait()
 	if e := context.Cause(sending.ctx); e != nil && c.held.Context().Err() == nil {

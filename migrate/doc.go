@@ -15,6 +15,8 @@
 //   - item: the piece of a range of positions of a shard; see package work.
 //   - template: legacy, composable or component, of the snapshot's global state; made in the
 //     phase metadata, before any index.
+//   - limits: how fast, and when, it may be; each process takes the share of its slots.
+//   - look: what all records tell at one time; two of them tell a pace.
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,

@@ -45,6 +45,7 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 	if item.Named() {
 		return worker.Outcome{Worked: true}, t.handOver(held, 0)
 	}
+	defer t.sends(ctx)()
 	c := newCopying(t, held)
 	var reading context.Context
 	err := worker.Beating(t.Slot, t.movement, held, t.plan.Policy, c.store, func(ctx context.Context) error {

@@ -73,7 +73,7 @@ func (p *Progress) tooSlow(left time.Duration, now time.Time) Hindrance {
 		Next:  "start more workers, or see what holds the target back",
 		Needs: Rate{Documents: float64(rest.documents) / seconds, Bytes: float64(rest.bytes) / seconds},
 	}
-	if limits := p.Limits.Rate(); limits != (Rate{}) && left.Seconds() <= 1.25*p.Limits.Hours.Takes(now, span(rest.seconds(limits))).Seconds() {
+	if limited := rest.seconds(Rate{}, p.Limits); limited > 0 && left.Seconds() <= 1.25*p.Limits.Hours.Takes(now, span(limited)).Seconds() {
 		h.Cause = fmt.Sprintf("under its limits (%s) what is left takes %.0f days", p.Limits, left.Hours()/24)
 		h.Next = "raise them with reshelve movement throttle"
 	} else if !p.Limits.Hours.always() {

@@ -39,6 +39,7 @@ type sides struct {
 	target   *cluster.Client
 	writer   *cluster.Writer
 	places   map[string]map[string]string // see placesOf
+	sharing  sharing
 }
 
 var _ worker.Lane = (*Lane)(nil)
@@ -52,6 +53,10 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	if err != nil {
 		return worker.Outcome{}, err
 	}
+	if !t.mayGoOn(ctx, m) {
+		return worker.Outcome{}, nil // nothing is owed before its hours begin
+	}
+	t.Sees = func(now *movement.Record) bool { return t.sees(ctx, now) }
 	switch phase.Name {
 	case phaseMetadata:
 		return t.single(ctx, phase, t.metadata)
@@ -163,6 +168,6 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if err != nil {
 		return ours(err)
 	}
-	both.writer, err = both.target.NewWriter(ctx, cluster.WriterOptions{})
+	both.writer, err = both.target.NewWriter(ctx, cluster.WriterOptions{Notice: both.sharing.notice})
 	return err
 }

@@ -78,3 +78,30 @@ func (l Limits) String() string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// Change are limits that are to be others; those that are nil stay.
+type Change struct {
+	DocumentsPerSecond *float64 `json:"documentsPerSecond,omitempty"` // 0: none
+	BytesPerSecond     *float64 `json:"bytesPerSecond,omitempty"`     // 0: none
+	Hours              *Hours   `json:"hours,omitempty"`              // the zero value: always
+}
+
+// With is the limits after the change; fault.Usage when they would be none.
+func (l Limits) With(c Change) (Limits, error) {
+	if c.DocumentsPerSecond != nil {
+		l.DocumentsPerSecond = *c.DocumentsPerSecond
+	}
+	if c.BytesPerSecond != nil {
+		l.BytesPerSecond = *c.BytesPerSecond
+	}
+	if c.Hours != nil {
+		l.Hours = *c.Hours
+	}
+	return l, l.Check()
+}
+
+// JSON is the limits as a movement carries them: what [ReadLimits] reads.
+func (l Limits) JSON() json.RawMessage {
+	text, _ := json.Marshal(l) // numbers that Check has passed, and a text
+	return text
+}

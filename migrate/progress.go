@@ -107,6 +107,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 		holders.see(&item.Lease)
 	}
 	p.AsOf = holders.asOf()
+	if p.Waiting, err = waitingOf(ctx, d, m.ID, plan.Policy.Heartbeat, now); err != nil {
+		return nil, err
+	}
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ type Pace struct {
 	// TimeLeft is until the last document is acknowledged, in milliseconds, the hours in which
 	// nothing may be done included; 0 while it is not known.
 	TimeLeft int64 `json:"timeLeft,omitempty"`
-	// Fraction is how much of the bytes has come, from 0 to 1.
+	// Fraction is how much of the work is done, from 0 to 1: of the bytes, when each document
+	// counts as some more than its own.
 	Fraction float64 `json:"fraction"`
 }
 
@@ -40,8 +41,9 @@ func (p Pace) Left() (time.Duration, bool) {
 func PaceOf(earlier, later *Progress, limits Limits, now time.Time) Pace {
 	left := later.left()
 	pace := Pace{Fraction: 1}
-	if all := float64(later.Bytes + left.bytes); all > 0 {
-		pace.Fraction = float64(later.Bytes) / all
+	done, rest := heaviness(float64(later.Read), float64(later.Bytes)), heaviness(float64(left.documents), float64(left.bytes))
+	if rest > 0 {
+		pace.Fraction = done / (done + rest)
 	}
 	between := limits.Hours.Within(earlier.AsOf, later.AsOf).Seconds()
 	if between <= 0 || later.Read <= earlier.Read {
@@ -51,7 +53,7 @@ func PaceOf(earlier, later *Progress, limits Limits, now time.Time) Pace {
 		Documents: float64(later.Read-earlier.Read) / between,
 		Bytes:     float64(later.Bytes-earlier.Bytes) / between,
 	}
-	seconds := max(left.seconds(pace.Rate), left.seconds(limits.Rate()))
+	seconds := left.seconds(pace.Rate, limits)
 	if seconds <= 0 {
 		return pace
 	}
@@ -78,21 +80,36 @@ func span(seconds float64) time.Duration {
 // amount is what is still to be copied.
 type amount struct{ documents, bytes int64 }
 
-// seconds is how long the amount takes at a rate, by whichever of its parts takes longer; a
-// part without a rate does not count. Where both were measured the bytes decide: documents
-// of other indices may be of another size.
-func (a amount) seconds(r Rate) float64 {
-	byBytes, byDocuments := 0.0, 0.0
-	if r.Bytes > 0 {
-		byBytes = float64(a.bytes) / r.Bytes
+// perDocument is how many bytes of a source cost as much as a document does whatever its
+// length: 0.3 to 1.5 KB documents took 45 to 90 µs in OpenSearch 2.19, and 24 to 80 in a data
+// folder.
+const perDocument = 1500
+
+// heaviness is what copying so much costs, in bytes.
+func heaviness(documents, bytes float64) float64 { return perDocument*documents + bytes }
+
+// binding is the part of a limit from which on it, and nothing else, says how fast it goes.
+const binding = 0.7
+
+// seconds is how long the amount takes at a rate that was measured, under limits that may
+// have been changed since.
+func (a amount) seconds(r Rate, l Limits) float64 {
+	at := func(left int64, rate float64) float64 {
+		if rate <= 0 {
+			return 0
+		}
+		return float64(left) / rate
 	}
-	if r.Documents > 0 {
-		byDocuments = float64(a.documents) / r.Documents
+	limited := max(at(a.documents, l.DocumentsPerSecond), at(a.bytes, l.BytesPerSecond))
+	switch {
+	case r == (Rate{}):
+		return limited
+	case l.DocumentsPerSecond > 0 && r.Documents >= binding*l.DocumentsPerSecond:
+		return max(at(a.documents, r.Documents), limited)
+	case l.BytesPerSecond > 0 && r.Bytes >= binding*l.BytesPerSecond:
+		return max(at(a.bytes, r.Bytes), limited)
 	}
-	if byBytes > 0 && a.bytes > 0 {
-		return byBytes
-	}
-	return byDocuments
+	return max(heaviness(float64(a.documents), float64(a.bytes))/heaviness(r.Documents, r.Bytes), limited)
 }
 
 // trusted is how much of an index must have been read before the size of its documents is
@@ -169,6 +186,7 @@ func Begin(m *movement.Record, limits Limits, now time.Time) *Progress {
 // no earlier one. Still is for how long no document has got on.
 func (p *Progress) Judge(m *movement.Record, earlier *Progress, still time.Duration, now time.Time) {
 	if m.State != movement.Running {
+		p.Pace = PaceOf(p, p, p.Limits, now) // how much is done, no more
 		return
 	}
 	if earlier == nil {

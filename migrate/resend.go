@@ -42,6 +42,7 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	if len(positions) == 0 {
 		return r, nil
 	}
+	defer t.sends(ctx)()
 	slices.Sort(positions)
 	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: positions[0], To: positions[len(positions)-1] + 1, Versions: !t.plan.NoVersions})
 	if err != nil {

@@ -11,6 +11,10 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
+// Moved tells whether a piece was given up because its movement has been stopped, or may not
+// go on now.
+func Moved(err error) bool { return errors.Is(err, errMoved) }
+
 // errMoved ends the work on a piece whose movement is not any more where it was when the
 // piece was claimed: paused, aborted, in another phase.
 var errMoved = errors.New("the movement has been stopped, or has gone on")
@@ -87,7 +91,7 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 				return
 			case <-ticker.C:
 				_ = beat() // a lost lease ends the context
-				if now, err := s.Driver.Movement(ctx, m.ID); err == nil && !same(m, &now) {
+				if now, err := s.Driver.Movement(ctx, m.ID); err == nil && (!same(m, &now) || s.Sees != nil && !s.Sees(&now)) {
 					stop(errMoved)
 				}
 			}

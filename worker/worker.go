@@ -46,6 +46,9 @@ type Slot struct {
 	Driver *drive.Driver
 	Worker string // its name in leases
 	Logger *slog.Logger
+	// Sees, which the lane may set for its turn, is shown the movement at each heartbeat, and
+	// tells whether the work on a piece may go on; nil: it may.
+	Sees func(now *movement.Record) bool
 
 	board *Board // nil: nobody looks
 	bars  *bars  // of the process

@@ -1,0 +1,55 @@
+package control
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// LimitsChange are limits of a movement that are to be others; Hours are those of each day in which
+// it may be at work.
+type (
+	LimitsChange = migrate.Change
+	Hours        = migrate.Hours
+)
+
+// ParseHours reads "22:00-06:00 Europe/Berlin"; fault.Usage for anything else.
+func ParseHours(text string) (Hours, error) { return migrate.ParseHours(text) }
+
+// Throttle changes the limits of a movement: Rate of the order, if any, takes their place, and
+// then change is made. Workers obey within a heartbeat.
+func (c *Control) Throttle(ctx context.Context, o Order, change LimitsChange) (m *Movement, err error) {
+	err = c.with(ctx, o.At, func(d *drive.Driver, _ *side) error {
+		m, err = throttle(ctx, d, o, change)
+		return absent(err, o.At)
+	})
+	return m, err
+}
+
+func throttle(ctx context.Context, d *drive.Driver, o Order, change LimitsChange) (*Movement, error) {
+	r, err := d.Movement(ctx, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	if r.Kind != movement.Migrate {
+		return nil, fault.New(fault.Refused, "a movement of kind %s has no limits", r.Kind)
+	}
+	rate := r.Rate
+	if o.Rate != nil {
+		rate = o.Rate
+	}
+	limits, err := migrate.ReadLimits(rate)
+	if err == nil {
+		limits, err = limits.With(change)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := d.Apply(ctx, o.ID, movement.Event{Verb: movement.Throttle, By: o.By, Why: o.Why, Rate: limits.JSON()}); err != nil {
+		return nil, err
+	}
+	return (&lookout{d: d, id: o.ID}).look(ctx)
+}

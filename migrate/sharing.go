@@ -1,0 +1,166 @@
+package migrate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// share is the record by which a process tells the others how many of its slots send, so that
+// each takes its part of the limits. It is written only while there are limits, or while the
+// target makes the process wait.
+type share struct {
+	Slots   int       `json:"slots"`
+	HeardAt time.Time `json:"heardAt"`
+	Waiting string    `json:"waiting,omitempty"` // why it waits for the target
+}
+
+// A share counts for so many times the interval at which it is written again, and the
+// interval is a heartbeat; among many it grows, so that the store is not asked by each for all.
+const (
+	shareMissed  = 3
+	sharesAtOnce = 16
+)
+
+// fresh are the shares that count at now. It is pure.
+func fresh(all map[string]share, heartbeat time.Duration, now time.Time) map[string]share {
+	left := map[string]share{}
+	for name, s := range all {
+		if now.Sub(s.HeardAt) <= shareMissed*interval(len(all), heartbeat) {
+			left[name] = s
+		}
+	}
+	return left
+}
+
+// interval is how long a share waits until it is written again, among so many.
+func interval(shares int, heartbeat time.Duration) time.Duration {
+	return heartbeat * time.Duration(max(1, shares/sharesAtOnce))
+}
+
+// sharing is how a process keeps the limits of a movement together with the others.
+type sharing struct {
+	mu      sync.Mutex
+	limits  Limits
+	slots   int // of this process, that send
+	others  int // slots of other processes
+	shares  int
+	wrote   time.Time // when the record was written, by the store's clock
+	told    string    // what the record says of waiting
+	waiting error     // of the writer, as it is now
+}
+
+// notice is told when the writer begins to wait for the target, and with nil when it goes on.
+func (s *sharing) notice(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = err
+}
+
+// sends counts the slot among those that send, until done is called. The limits hold before
+// the first document is sent; for a heartbeat the slots that were there before do not know of
+// it yet.
+func (t *turn) sends(ctx context.Context) (done func()) {
+	s := &t.sharing
+	s.mu.Lock()
+	s.slots++
+	s.mu.Unlock()
+	t.adapt(ctx, t.movement)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.slots--
+		s.apply(t.writer)
+	}
+}
+
+// apply gives the writer this process's part of the limits. The mutex is held.
+func (s *sharing) apply(w *cluster.Writer) {
+	mine := s.limits.Share(s.slots, s.slots+s.others)
+	w.Throttle(mine.DocumentsPerSecond, mine.BytesPerSecond)
+}
+
+// sees takes what operators have asked for of the movement as it is now; false when it may
+// not go on, since its hours are over.
+func (t *turn) sees(ctx context.Context, now *movement.Record) bool {
+	t.adapt(ctx, now)
+	return t.mayGoOn(ctx, now)
+}
+
+// mayGoOn tells whether the movement may be at work now.
+func (t *turn) mayGoOn(ctx context.Context, m *movement.Record) bool {
+	limits, err := ReadLimits(m.Rate)
+	if err != nil || limits.Hours.IsZero() {
+		return true
+	}
+	now := t.now(ctx)
+	open, _ := limits.Hours.Open(now)
+	return open || now.IsZero()
+}
+
+// adapt takes the movement's limits, and this process's share of them. Limits that this
+// version does not understand, and records that cannot be read, change nothing.
+func (t *turn) adapt(ctx context.Context, m *movement.Record) {
+	limits, err := ReadLimits(m.Rate)
+	now := t.now(ctx)
+	if err != nil || now.IsZero() {
+		return
+	}
+	s := &t.sharing
+	s.mu.Lock()
+	s.limits = limits
+	s.apply(t.writer)
+	waits := ""
+	if s.waiting != nil {
+		waits = s.waiting.Error()
+	}
+	due := (limits.Rate() != Rate{} || waits != s.told) && now.Sub(s.wrote) >= interval(s.shares, t.plan.Policy.Heartbeat)
+	if due {
+		s.wrote, s.told = now, waits
+	}
+	mine := share{Slots: s.slots, HeardAt: now, Waiting: waits}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	name := t.Worker[:max(strings.LastIndexByte(t.Worker, '-'), 0)]
+	if err := t.Driver.Put(ctx, t.key("share", name), mine); err != nil {
+		return
+	}
+	all, err := drive.Pieces[share](ctx, t.Driver, t.key("share", ""))
+	if err != nil {
+		return
+	}
+	others := 0
+	for who, there := range fresh(all, t.plan.Policy.Heartbeat, now) {
+		if who != name {
+			others += there.Slots
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others, s.shares = others, len(all)
+	s.apply(t.writer)
+}
+
+// waitingOf is why one of the processes waits for the target; "" when none does.
+func waitingOf(ctx context.Context, d *drive.Driver, id string, heartbeat time.Duration, now time.Time) (string, error) {
+	all, err := drive.Pieces[share](ctx, d, prefix(id)+"share/")
+	var why []string
+	for _, s := range fresh(all, heartbeat, now) {
+		if s.Waiting != "" {
+			why = append(why, s.Waiting)
+		}
+	}
+	if len(why) == 0 {
+		return "", err
+	}
+	slices.Sort(why)
+	return why[0], err
+}
