@@ -35,7 +35,13 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		return nil, err
 	}
 	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
-	both := compared{idx, scan, t.plan.AllowPartial, t.belongs(v.Index, v.Target)}
+	both := compared{index: idx, scan: scan, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
+	since := t.plan.since(v.Index)
+	if since != nil {
+		if both.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
+			return nil, err
+		}
+	}
 	for side := range run.Tables {
 		run.Tables[side], err = both.sum(ctx, reconcile.Side(side), t.expected(v.Index))
 		if err != nil {
@@ -62,7 +68,7 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		run.Looked(g, r)
 	}
 	v.Result = run.Report
-	if t.existed(ctx, v.Index) {
+	if (since == nil || !since.Whole) && t.existed(ctx, v.Index) {
 		v.Others = v.Result.Counts[reconcile.Ghost]
 	}
 	return &v, err
@@ -98,6 +104,7 @@ type compared struct {
 	scan    *cluster.Scan
 	partial bool
 	belongs func(*document.Document) bool // nil: all documents of the index
+	older   *snapshot.Index               // what the target held before a delta; nil: it is none
 }
 
 // sum is the first pass over one side. Its parts are read at the same time.
@@ -130,7 +137,7 @@ func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconc
 	if all {
 		limit = 2*secondPass + int(g.Documents)
 	}
-	c := reconcile.NewCollector(g, 2*secondPass+int(g.Documents))
+	c := reconcile.NewCollector(g, 3*secondPass+2*int(g.Documents))
 	for _, side := range []reconcile.Side{reconcile.Expected, reconcile.Found} {
 		err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
 			return func(e reconcile.Entry) error {
@@ -146,7 +153,47 @@ func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconc
 			return reconcile.Report{}, err
 		}
 	}
+	if s.older != nil {
+		if err := s.gone(ctx, g, c); err != nil {
+			return reconcile.Report{}, err
+		}
+	}
 	return c.Compare(limit), nil
+}
+
+// gone tells the collector which documents the older snapshot held, and the newer does not: on
+// the target they are not somebody else's, but deletions that did not come through.
+func (s compared) gone(ctx context.Context, g reconcile.Group, c *reconcile.Collector) error {
+	var mu sync.Mutex
+	live := map[uint64]bool{}
+	take := func(each func(reconcile.Entry) error) func() (func(reconcile.Entry) error, func() error) {
+		return func() (func(reconcile.Entry) error, func() error) {
+			return func(e reconcile.Entry) error {
+				if !g.Wants(e.Key) {
+					return nil
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				return each(e)
+			}, func() error { return nil }
+		}
+	}
+	err := s.each(ctx, reconcile.Expected, take(func(e reconcile.Entry) error {
+		live[e.Key] = true
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	before := compared{index: s.older, scan: s.scan, partial: true}
+	return before.each(ctx, reconcile.Expected, take(func(e reconcile.Entry) error {
+		if live[e.Key] {
+			return nil
+		}
+		e.Deleted, e.Unreadable, e.Where = true, false, ""
+		e.Version++ // the deletion comes after what it deletes
+		return c.Add(reconcile.Expected, e)
+	}))
 }
 
 // each reads all documents of a side, in parts that are read at the same time: begin gives

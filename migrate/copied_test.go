@@ -35,6 +35,7 @@ type copied struct {
 	target     *cluster.Client
 	driver     *drive.Driver
 	repository string // a folder
+	keep       bool   // the way back of what is started
 }
 
 // quick are leases that tests need not wait for.
@@ -109,7 +110,7 @@ func (p *copied) start(id string, plan migrate.Plan) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
+	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now(), KeepWayBack: p.keep}
 	if err := p.driver.Plan(p.t.Context(), m); err != nil {
 		p.t.Fatal(err)
 	}

@@ -238,6 +238,16 @@ func FailedPieces(ctx context.Context, d *drive.Driver, id string) (all []Failed
 			all = append(all, FailedPiece{Index: i.Index, Item: i.Name(), From: i.Cursor, Cause: i.Cause})
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	changes, err := drive.Pieces[change](ctx, d, prefix(id)+"change/")
+	for _, c := range changes {
+		if c.State == work.Failed {
+			item := work.Item{Index: c.Index, Shard: c.Shard}
+			all = append(all, FailedPiece{Index: c.Index, Item: item.Name(), Cause: c.Cause})
+		}
+	}
 	slices.SortFunc(all, func(a, b FailedPiece) int {
 		return cmp.Or(strings.Compare(a.Index, b.Index), strings.Compare(a.Item, b.Item))
 	})

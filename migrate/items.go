@@ -37,6 +37,9 @@ func (t *turn) makeItemsOf(ctx context.Context, index Index) error {
 	if err != nil {
 		return err
 	}
+	if index.Since != nil {
+		return t.makeChanges(ctx, idx)
+	}
 	for n := range idx.Shards {
 		shard, err := idx.Shard(ctx, n)
 		if fault.Is(err, fault.NotFound) && t.plan.AllowPartial {

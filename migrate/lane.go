@@ -35,6 +35,7 @@ type sides struct {
 	opening  chan struct{} // filled while somebody opens them
 	opened   bool
 	plan     Plan
+	from     *snapshot.Repository
 	snapshot *snapshot.Snapshot
 	target   *cluster.Client
 	writer   *cluster.Writer
@@ -65,7 +66,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseItems:
 		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.makeItems)
 	case phaseDocuments:
-		return t.documents(ctx)
+		return t.withChanges(ctx, t.documents)
 	case phaseRefresh:
 		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.refresh)
 	case movement.RepairPhase:
@@ -158,9 +159,9 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 		return err
 	}
 	both.places = placesOf(&both.plan)
-	repository, err := l.Open(ctx, both.plan.Repository)
+	both.from, err = l.Open(ctx, both.plan.Repository)
 	if err == nil {
-		both.snapshot, err = repository.Find(ctx, both.plan.SnapshotUUID)
+		both.snapshot, err = both.from.Find(ctx, both.plan.SnapshotUUID)
 	}
 	if err == nil {
 		both.target, err = l.Reach(ctx, both.plan.Target)

@@ -97,7 +97,7 @@ func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry], na
 			return err
 		}
 	}
-	if count > 0 && !t.plan.IntoExisting {
+	if count > 0 && !t.plan.IntoExisting && t.plan.since(held.Piece().Source) == nil {
 		err := fault.New(fault.Refused, "the index %s of the target holds %s", name, counted(int(count), "documents"))
 		return fault.WithNext(err, "choose another name with --rename, or allow it with --into-existing")
 	}

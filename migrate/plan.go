@@ -25,6 +25,9 @@ type Plan struct {
 	ItemBytes     int64    `json:"itemBytes"`               // about, of sources as stored, in one item
 	Metadata      Metadata `json:"metadata"`
 	Digits        int      `json:"digits"` // of the buckets of items
+	// Gone are indices that movements have brought out of older snapshots, and that this one
+	// does not hold any more: they are left as they are.
+	Gone []string `json:"gone,omitempty"`
 	// Templates are those that are made, unless the target has them, in this order.
 	Templates []Template `json:"templates,omitempty"`
 	// Take is the snapshot that is taken first; what it will hold is unknown until then, and
@@ -43,6 +46,8 @@ type Index struct {
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`
 	Stored    int64 `json:"stored"` // of its files in the snapshot
+	// Since is what the target's index holds already; nil: everything is moved.
+	Since *Since `json:"since,omitempty"`
 }
 
 // The phases, in their order.

@@ -60,6 +60,8 @@ type IndexProgress struct {
 	Cause   string      `json:"cause,omitempty"`
 	Items   States      `json:"items"`
 	Copied  work.Counts `json:"copied"`
+	// Changed is what a delta has met, shard by shard added up; nil where all is copied.
+	Changed *Changed `json:"changed,omitempty"`
 }
 
 // ProgressOf adds up the records of a migration.
@@ -105,6 +107,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	for _, item := range items {
 		p.add(&item, at[item.Index])
 		holders.see(&item.Lease)
+	}
+	if err := p.addChanges(ctx, d, m.ID, at, &holders); err != nil {
+		return nil, err
 	}
 	p.AsOf = holders.asOf()
 	if p.Waiting, err = waitingOf(ctx, d, m.ID, plan.Policy.Heartbeat, now); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -25,7 +26,7 @@ func (t *turn) redrive(ctx context.Context, phase *movement.Phase) (worker.Outco
 		t.stage(run, "open", func(ctx context.Context) error { return t.reopen(ctx, run) }),
 		t.indices,
 		t.stage(run, "items", t.makeItems),
-		t.documents,
+		func(ctx context.Context) (worker.Outcome, error) { return t.withChanges(ctx, t.documents) },
 		t.stage(run, "letters", func(ctx context.Context) error { return t.makeLetters(ctx, run) }),
 		func(ctx context.Context) (worker.Outcome, error) { return t.letters(ctx, run) },
 		t.stage(run, "refresh", t.refresh),
@@ -48,7 +49,7 @@ func (t *turn) stage(run, name string, do func(context.Context) error) func(cont
 // opened is how many pieces a redrive has opened again.
 type opened struct {
 	Indices int `json:"indices"`
-	Items   int `json:"items"`
+	Items   int `json:"items"` // and changes of shards
 }
 
 // reopen makes what failed whole waiting again. How much that was is stored before, since a
@@ -67,7 +68,11 @@ func (t *turn) reopen(ctx context.Context, run string) error {
 		}
 	}
 	for _, key := range items {
-		if err := drive.Reopen[work.Item](ctx, t.Driver, key); err != nil {
+		reopen := drive.Reopen[work.Item]
+		if strings.HasPrefix(key, t.key("change", "")) {
+			reopen = drive.Reopen[change]
+		}
+		if err := reopen(ctx, t.Driver, key); err != nil {
 			return err
 		}
 	}
@@ -89,6 +94,15 @@ func (t *turn) failedPieces(ctx context.Context) (entries, items []string, err e
 	for key, i := range all {
 		if i.State == work.Failed {
 			items = append(items, work.ItemsPrefix(t.movement.ID)+key)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err := drive.Pieces[change](ctx, t.Driver, t.key("change", ""))
+	for key, c := range changes {
+		if c.State == work.Failed {
+			items = append(items, t.key("change", key))
 		}
 	}
 	return entries, items, err

@@ -103,7 +103,11 @@ func (t *turn) repair(ctx context.Context) (string, error) {
 
 func (t *turn) repairIndex(ctx context.Context, v Verified, all *resent) error {
 	wrong := map[int][]int64{} // by shard
+	var gone []cluster.Op
 	_, err := t.compare(ctx, v, func(e reconcile.Example) error {
+		if e.Class == reconcile.Zombie && e.FoundVersion < e.ExpectedVersion {
+			gone = append(gone, cluster.Op{Action: cluster.Delete, Index: v.Target, ID: []byte(e.ID), Routing: []byte(e.Routing), Version: e.ExpectedVersion})
+		}
 		at, err := document.ParsePosition(e.ExpectedAt)
 		if err == nil && (e.Class == reconcile.Missing || e.Class == reconcile.Stale || e.Class == reconcile.Different) {
 			wrong[at.Shard] = append(wrong[at.Shard], at.Number)
@@ -122,6 +126,30 @@ func (t *turn) repairIndex(ctx context.Context, v Verified, all *resent) error {
 		all.Add(again.Counts)
 		all.failed = append(all.failed, again.failed...)
 	}
+	if err == nil {
+		err = t.bury(ctx, gone)
+	}
+	return err
+}
+
+// bury deletes what was deleted in the source, and has come back on the target.
+func (t *turn) bury(ctx context.Context, gone []cluster.Op) error {
+	b := &cluster.Batch{}
+	for i := range gone {
+		if !t.writer.Room(b, &gone[i]) {
+			if _, err := t.writer.Write(ctx, b); err != nil {
+				return err
+			}
+			b = &cluster.Batch{}
+		}
+		if err := b.Add(gone[i]); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	_, err := t.writer.Write(ctx, b)
 	return err
 }
 

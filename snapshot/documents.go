@@ -20,6 +20,8 @@ type ReadOptions struct {
 	// beside a disabled or filtered source.
 	RecoverySource bool
 	IDsOnly        bool // leave Document.Source nil; nothing counts as sourceless
+	// Parts are the segments that are read, and what of them; nil: all of all.
+	Parts map[string]Part
 }
 
 // Counts tell what a pass over a shard met. All count documents but the last.
@@ -197,6 +199,9 @@ func (d *Documents) fill() bool {
 	s := d.cur
 	n := s.stored.Doc()
 	if s.live.Docs != nil && !s.live.Docs.Has(n) {
+		return false
+	}
+	if s.part.Has != nil && !s.part.Has(n) {
 		return false
 	}
 	values, err := s.stored.Values()

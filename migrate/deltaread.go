@@ -1,0 +1,167 @@
+package migrate
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/snapshot"
+	"golang.org/x/sync/errgroup"
+)
+
+// print is what is compared of a document: its key, its content, and its version.
+type print struct {
+	key     uint64
+	content uint64 // the first half of the content's fingerprint
+	version int64
+	sum     document.Fingerprint // with the version in it
+}
+
+// printOf is fault.Refused for a document of which no version is known: what was deleted, or
+// is older than what others have written, could not be told.
+func printOf(f *document.Fingerprinter, doc *document.Document) (print, error) {
+	if doc.Versions == nil || doc.Versions.Version < 0 {
+		return print{}, fault.WithNext(fault.New(fault.Refused, "the snapshot holds no version of document %q: what has changed cannot be brought in order", doc.ID), "migrate the index in full")
+	}
+	p := print{sum: f.Of(doc.ID, doc.Routing, doc.Source), version: doc.Versions.Version}
+	p.key, p.content = p.sum.Key, binary.BigEndian.Uint64(p.sum.Content[:8])
+	low := binary.BigEndian.Uint64(p.sum.Content[8:])
+	binary.BigEndian.PutUint64(p.sum.Content[8:], low^scattered(uint64(p.version)))
+	return p, nil
+}
+
+// scattered is a number whose bits all depend on all bits of v, so that versions that go up
+// and down do not cancel each other out in sums.
+func scattered(v uint64) uint64 {
+	v = (v + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// pass reads what may have changed of one side, checksums included; wants narrows it down to
+// documents with some keys, nil to none.
+func (c *changing) pass(ctx context.Context, side reconcile.Side, each func(doc *document.Document, p print) error) error {
+	shard, parts := c.newer, c.parts.Newer
+	if side == reconcile.Found {
+		shard, parts = c.older, c.parts.Older
+	}
+	if shard == nil {
+		return nil
+	}
+	docs, err := shard.Documents(ctx, snapshot.ReadOptions{Versions: true, Parts: parts})
+	if err != nil {
+		return errDamaged(c.index, c.shard, err)
+	}
+	defer docs.Close()
+	var f document.Fingerprinter
+	for docs.Next() {
+		doc := docs.Document()
+		p, err := printOf(&f, doc)
+		if err == nil {
+			err = each(doc, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := docs.Err(); err != nil {
+		return errDamaged(c.index, c.shard, err)
+	}
+	return nil
+}
+
+// groups reads both sides once, into tables of buckets, and gives the groups of buckets that
+// are unequal from bucket next on. The newer snapshot is what is expected.
+func (c *changing) groups(ctx context.Context, next uint32) ([]reconcile.Group, error) {
+	tables := [2]*reconcile.Table{reconcile.NewTable(c.bits), reconcile.NewTable(c.bits)}
+	group, ctx := errgroup.WithContext(ctx)
+	for side, table := range tables {
+		group.Go(func() error {
+			return c.pass(ctx, reconcile.Side(side), func(_ *document.Document, p print) error {
+				table.Add(p.sum)
+				return nil
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	c.compared = tables[reconcile.Expected].Total().Count
+	return reconcile.Groups(tables[reconcile.Expected], tables[reconcile.Found], next, changeGroup)
+}
+
+// before is a document as the older snapshot holds it.
+type before struct {
+	content uint64
+	version int64
+	met     bool // the newer snapshot holds it too
+}
+
+// group brings the documents of one group of buckets to the target.
+func (c *changing) group(ctx context.Context, g *reconcile.Group) error {
+	was := map[uint64]*before{}
+	err := c.pass(ctx, reconcile.Found, func(_ *document.Document, p print) error {
+		if g.Wants(p.key) {
+			was[p.key] = &before{content: p.content, version: p.version}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out := c.newOutgoing(ctx, was, int64(g.From)<<32)
+	err = c.pass(ctx, reconcile.Expected, func(doc *document.Document, p print) error {
+		if !g.Wants(p.key) {
+			return nil
+		}
+		old := was[p.key]
+		if old != nil {
+			old.met = true
+			if old.content == p.content && old.version == p.version {
+				return nil
+			}
+		}
+		return out.write(doc, p.key)
+	})
+	if err := out.end(err); err != nil {
+		return err
+	}
+	return c.deletions(ctx, g, was)
+}
+
+// deletions deletes what the newer snapshot does not hold any more. Nothing is deleted on the
+// word of a file whose checksum has not been reached.
+func (c *changing) deletions(ctx context.Context, g *reconcile.Group, was map[uint64]*before) error {
+	gone := 0
+	for _, old := range was {
+		if !old.met {
+			gone++
+		}
+	}
+	if gone == 0 {
+		return nil
+	}
+	type name struct {
+		key         uint64
+		id, routing string
+	}
+	names := make([]name, 0, gone)
+	err := c.pass(ctx, reconcile.Found, func(doc *document.Document, p print) error {
+		if old := was[p.key]; g.Wants(p.key) && old != nil && !old.met {
+			names = append(names, name{p.key, string(doc.ID), string(doc.Routing)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out := c.newOutgoing(ctx, was, 0)
+	for _, n := range names {
+		if err = out.remove(n.id, n.routing, n.key); err != nil {
+			break
+		}
+	}
+	return out.end(err)
+}
