@@ -49,6 +49,8 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.StringVar(&req.Coordinate, "coordinate", "auto", "where the movement is recorded, and workers join it: `auto|target|local:DIR|postgres://…`; auto: the target")
 	wait := flags.Bool("wait", true, "work until the movement ends or holds; --wait=false starts it, and leaves it to workers")
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
+	flags.BoolVar(&req.Delta, "delta", false, "send only what has changed since the newest movement that brought an older snapshot of the repository into the same indices; what was deleted is deleted")
+	flags.StringVar(&req.Since, "since", "", "the same since the movement with this `ID`, or the one that moved this snapshot")
 	flags.Int64Var(&req.AllowFailures, "allow-failures", 0, "how many documents may fail: with no more, the movement finishes all the same, and the exit code is 10")
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
 	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
@@ -64,6 +66,8 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	allowPartialFlag(cmd, &req.Selection)
 	cmd.MarkFlagsOneRequired("from", "from-cluster")
 	cmd.MarkFlagsMutuallyExclusive("from", "from-cluster")
+	cmd.MarkFlagsMutuallyExclusive("delta", "from-cluster")
+	cmd.MarkFlagsMutuallyExclusive("since", "from-cluster")
 	cmd.MarkFlagsMutuallyExclusive("snapshot", "from-cluster")
 	cmd.MarkFlagsRequiredTogether("from-cluster", "snapshot-to")
 	_ = cmd.MarkFlagRequired("to")
@@ -147,6 +151,7 @@ func printMovement(w io.Writer, m *control.Movement) {
 			count(i.Copied.Conflicts), count(i.Copied.Failed), bytesText(i.Copied.Bytes))
 	}
 	t.print(w)
+	printChanged(w, m)
 	for _, v := range m.Progress.Verified {
 		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Target, orDash(v.Expected), orDash(v.Found))
 		if v.Others > 0 {

@@ -66,6 +66,9 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		if preview.Indices[i].There {
 			there = fmt.Sprintf("is there, holds %s", counted(preview.Indices[i].Holds, "document"))
 		}
+		if index.Since != nil {
+			there += ": changes since snapshot " + index.Since.Snapshot
+		}
 		target := index.Target
 		if several := preview.Indices[i].Targets; len(several) > 0 {
 			target = strings.Join(several, ", ")
@@ -73,6 +76,9 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		t.row(index.Source, target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
 	}
 	t.print(w)
+	for _, gone := range plan.Gone {
+		fmt.Fprintf(w, "%s: the snapshot does not hold it any more; what the target has of it stays\n", oneLine(gone))
+	}
 	printTemplates(w, preview)
 	for _, index := range preview.Indices {
 		printChanges(w, index.Index, index.Changes)

@@ -29,6 +29,10 @@ type MigrateRequest struct {
 	ItemBytes    int64       // about, of one item; 1 GiB
 	IntoExisting bool        // write into indices that hold documents
 	NoVersions   bool        // send documents without the versions that the snapshot holds
+	// Delta moves only what has changed since an earlier movement into the same indices; Since
+	// says which: its ID, or the snapshot that it moved. "": the newest.
+	Delta bool
+	Since string
 	// AllowFailures are how many documents may fail without holding the movement.
 	AllowFailures int64
 	Yes           bool // accept what loses meaning

@@ -124,7 +124,7 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 			}
 			taken[name] = index.Source
 		}
-		if shown.Holds > 0 && !l.Plan.IntoExisting {
+		if shown.Holds > 0 && !l.Plan.IntoExisting && index.Since == nil {
 			l.refuse("give it another name with --rename, or write into it with --into-existing",
 				"index %s of the target holds %s", index.Target, have(int(shown.Holds), "document", "documents"))
 		}

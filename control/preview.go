@@ -77,6 +77,9 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.planDelta(ctx, req, side, planned.plan, planned.snapshot); err != nil {
+		return nil, err
+	}
 	p := &Preview{Plan: planned.plan}
 	for _, check := range checks {
 		done := Check{Name: check.name}

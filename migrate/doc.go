@@ -17,6 +17,9 @@
 //     phase metadata, before any index.
 //   - limits: how fast, and when, it may be; each process takes the share of its slots.
 //   - look: what all records tell at one time; two of them tell a pace.
+//   - delta: an index of which the target holds an older snapshot, that a movement brought. Its
+//     pieces are changes, one for each shard: what both snapshots hold in the same files is
+//     skipped, the rest compared, and what differs is sent or deleted.
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
@@ -33,7 +36,9 @@
 //     end: the comparison reads each shard to its end, checksums included, and a document
 //     that a damaged file gave differs there.
 //  4. An index or a template that is on the target already is not changed, and never deleted.
-//  5. What the movement makes stands in the ledger before it is made.
+//  5. A delta deletes only what the older snapshot holds and the newer does not, in the version
+//     after that of the older one, and never what others have changed since.
+//  6. What the movement makes stands in the ledger before it is made.
 //
 // Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),
 // comparing (reconcile).
