@@ -33,6 +33,8 @@ func metadataFlags(cmd *cobra.Command, req *control.MigrateRequest) {
 	flags.Var((*mappingTypes)(&req.Metadata.Types), "types", "what becomes of an index of several mapping types: `split|merge|refuse`: one index for each, NAME-TYPE; one with the fields of all; or the plan is refused (default refuse)")
 	complete(cmd, "types", "split", "merge", "refuse")
 	flags.IntVar(&req.Metadata.Shards, "shards", 0, "how many shards each index has that is made; 0: as many as it had")
+	flags.BoolVar(&req.Metadata.ReduceReplicas, "reduce-replicas", false, "indices that are made have no replicas until they are filled")
+	flags.BoolVar(&req.Metadata.ReduceRefresh, "reduce-refresh", false, "indices that are made are not refreshed until they are filled")
 	flags.BoolVar(&req.Metadata.NoAliases, "no-aliases", false, "make no aliases")
 }
 
@@ -78,6 +80,9 @@ func printPreview(w io.Writer, preview *control.Preview) {
 	t.print(w)
 	for _, gone := range plan.Gone {
 		fmt.Fprintf(w, "%s: the snapshot does not hold it any more; what the target has of it stays\n", oneLine(gone))
+	}
+	if len(preview.Private) > 0 {
+		fmt.Fprintf(w, "left out, because only --index with a dot in front names them: %s\n", oneLine(strings.Join(preview.Private, ", ")))
 	}
 	printTemplates(w, preview)
 	for _, index := range preview.Indices {

@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/wildcard"
 	"github.com/reshelve/reshelve/work"
 )
 
@@ -19,6 +20,7 @@ type planned struct {
 	snapshot *snapshot.Snapshot
 	indices  map[string]*snapshot.Index // by name; what cannot be read is missing
 	unread   []error                    // why: one for each index that cannot be read
+	private  []string                   // indices of servers, which nobody named
 	exact    bool                       // documents and bytes are counted, not extrapolated
 }
 
@@ -38,7 +40,11 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	if err != nil {
 		return nil, err
 	}
-	p := &planned{plan: plan, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
+	var left []string
+	if chosen.names, left, err = withoutPrivate(ctx, chosen, req.Indices); err != nil {
+		return nil, err
+	}
+	p := &planned{plan: plan, private: left, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
 	for _, name := range chosen.names {
 		index := migrate.Index{Source: name, Target: name}
 		if to, ok := renamed[name]; ok {
@@ -55,6 +61,31 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	plan.Digits = work.Digits(items(plan))
 	plan.Templates, err = planTemplates(ctx, req, chosen)
 	return p, err
+}
+
+// withoutPrivate leaves out indices whose names begin with a dot, which servers and their
+// plugins keep for themselves, unless a pattern with a dot names them, or they hold a data stream.
+func withoutPrivate(ctx context.Context, chosen selection, patterns []string) (names, private []string, err error) {
+	backing := map[string]bool{}
+	dotted := func(name string) bool { return strings.HasPrefix(name, ".") }
+	if slices.ContainsFunc(chosen.names, dotted) {
+		global, err := chosen.snapshot.Global(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if backing, err = migrate.Backing(global); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range chosen.names {
+		named := slices.ContainsFunc(patterns, func(p string) bool { return dotted(p) && wildcard.Match(p, name) })
+		if !dotted(name) || named || backing[name] {
+			names = append(names, name)
+		} else {
+			private = append(private, name)
+		}
+	}
+	return names, private, nil
 }
 
 // read reads what the snapshot tells of an index.

@@ -23,7 +23,9 @@ type Preview struct {
 	Templates []PreviewTemplate `json:"templates,omitempty"`
 	// Pipelines are ingest pipelines of the snapshot. They are only named: none is made.
 	Pipelines []string `json:"pipelines,omitempty"`
-	Cost      Cost     `json:"cost"`
+	// Private are indices with a dot in front, which are left out because nobody named them.
+	Private []string `json:"private,omitempty"`
+	Cost    Cost     `json:"cost"`
 	// Checks are what was looked at before, each passed or failed.
 	Checks []Check `json:"checks"`
 	// Problems forbid the start, each with its remedy: those of all checks.
@@ -80,7 +82,7 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := c.planDelta(ctx, req, side, planned.plan, planned.snapshot); err != nil {
 		return nil, err
 	}
-	p := &Preview{Plan: planned.plan}
+	p := &Preview{Plan: planned.plan, Private: planned.private}
 	for _, check := range checks {
 		done := Check{Name: check.name}
 		if done.Found, err = check.look(ctx, &looking{p, planned, req, side, &done}); err != nil {

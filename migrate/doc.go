@@ -23,7 +23,7 @@
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
-//     verify; then the ledger is settled. See [Phases].
+//     verify, aliases; then the ledger is settled. See [Phases].
 //
 // # Invariants
 //

@@ -68,7 +68,9 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseDocuments:
 		return t.withChanges(ctx, t.documents)
 	case phaseRefresh:
-		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.refresh)
+		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.ready)
+	case phaseAliases:
+		return t.single(ctx, phase, t.aliases)
 	case movement.RepairPhase:
 		return t.single(ctx, phase, t.repair)
 	case movement.RedrivePhase:

@@ -35,8 +35,15 @@ func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], nam
 	if there {
 		return t.existing(ctx, held, name)
 	}
+	body, before, err := t.plan.Metadata.Reduce(body)
+	if err != nil {
+		return err
+	}
 	ours := movement.Entry{Kind: kindIndex, Name: name, Keep: true, By: t.Worker}
 	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
+		return err
+	}
+	if err := t.intendSettings(ctx, name, before); err != nil {
 		return err
 	}
 	err = t.target.CreateIndex(ctx, name, body)
@@ -115,12 +122,6 @@ func (t *turn) inLedger(ctx context.Context, kind, name string) (*movement.Entry
 		return nil, err
 	}
 	return &ledger[i], nil
-}
-
-// madeByUs tells whether the ledger names it.
-func (t *turn) madeByUs(ctx context.Context, kind, name string) (bool, error) {
-	e, err := t.inLedger(ctx, kind, name)
-	return e != nil, err
 }
 
 // removeIndex deletes an index that the movement has made. One that somebody else has put in

@@ -19,6 +19,10 @@ type Metadata struct {
 	Shards int             `json:"shards,omitempty"` // of each index on the target; 0: as they were
 	// NoAliases leaves the aliases out.
 	NoAliases bool `json:"noAliases,omitempty"`
+	// ReduceReplicas and ReduceRefresh let indices that are made have no replicas, and no
+	// refreshes of their own, until they are filled.
+	ReduceReplicas bool `json:"reduceReplicas,omitempty"`
+	ReduceRefresh  bool `json:"reduceRefresh,omitempty"`
 }
 
 // RuleAliasTaken is the rule of aliases that are left out because the target has an index of
@@ -114,7 +118,10 @@ func takenAlias(ctx context.Context, target *cluster.Client, name string, ours f
 	return false, nil
 }
 
-// indexBodies are the requests that make an index on the target: one, or one for each mapping type.
+// indexBodies are the requests that make an index on the target: one, or one for each mapping
+// type. Aliases come when everything was compared.
 func (t *turn) indexBodies(ctx context.Context, index Index) ([]translate.Body, error) {
-	return Translate(ctx, t.snapshot, t.target, t.plan.Metadata, index, func(name string) (bool, error) { return t.madeByUs(ctx, kindIndex, name) })
+	bare := t.plan.Metadata
+	bare.NoAliases = true
+	return Translate(ctx, t.snapshot, t.target, bare, index, nil)
 }

@@ -59,6 +59,7 @@ const (
 	phaseDocuments = "documents"
 	phaseRefresh   = "refresh"
 	phaseVerify    = movement.VerifyPhase
+	phaseAliases   = "aliases"
 )
 
 // ReadPlan is the plan of a migration; fault.Corrupt when it is not understood.
@@ -72,7 +73,7 @@ func ReadPlan(m *movement.Record) (p Plan, err error) {
 // Phases are those of every migration.
 func Phases() []movement.Phase {
 	var all []movement.Phase
-	for _, name := range []string{phaseMetadata, phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify} {
+	for _, name := range []string{phaseMetadata, phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify, phaseAliases} {
 		all = append(all, movement.Phase{Name: name})
 	}
 	return all

@@ -89,11 +89,16 @@ func (r *rig) plan(indices ...string) migrate.Plan {
 // stays possible.
 func (r *rig) start(p migrate.Plan) string {
 	r.Helper()
+	return r.startAs("m1", p)
+}
+
+func (r *rig) startAs(id string, p migrate.Plan) string {
+	r.Helper()
 	body, err := json.Marshal(p)
 	if err != nil {
 		r.Fatal(err)
 	}
-	m := movement.Record{ID: "m1", Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), KeepWayBack: true, Created: time.Now()}
+	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), KeepWayBack: true, Created: time.Now()}
 	if err := r.driver.Plan(r.Context(), m); err != nil {
 		r.Fatal(err)
 	}

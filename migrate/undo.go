@@ -17,6 +17,8 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return t.removeTemplate(ctx, e)
 	case kindSnapshot, kindRepository:
 		return "", t.removeFromSource(ctx, e)
+	case kindSettings:
+		return t.restoreSettings(ctx, e)
 	}
 	return "", fault.New(fault.Refused, "this version does not know how to undo it")
 }
