@@ -1,0 +1,34 @@
+// Package sim lets whole migrations happen within a simulated world: the real lane, workers,
+// driver, machines and client of clusters, and the bytes of a real snapshot, in processes that
+// crash, sleep and wake, with a coordination store and a target that fail in every way which
+// scripts can say. Time is simulated too: hours take milliseconds.
+//
+//	script ─▶ world ── one event at a time, in an order that the seed decides
+//	            │
+//	process w1 ─┼─ migrate, worker, drive, work, movement: the real ones
+//	process w2 ─┤        │ requests                  │ requests
+//	   …        │        ▼                           ▼
+//	            │    records (coordination store)    target (HTTP, documents with versions)
+//	            └─▶ after each event: the laws
+//
+// # Terms
+//
+//   - script: the seed, the fleet, and what befalls it when, one line each; see [Script]. A
+//     script is a whole run: the same one gives the same run.
+//   - call: a request of a process. It is carried out at one instant and answered at a later
+//     one; between the two a process may die, and an answer may be lost.
+//   - step: a change of a record. A script can let a process crash right before or after
+//     the nth.
+//   - truth: what the snapshot holds, by position.
+//   - violation: a law that does not hold, with the instant.
+//
+// # Invariants
+//
+//  1. Only the world carries calls out, one after the other, and only while nothing else is
+//     at work: so a seed is a run.
+//  2. A dead process changes nothing any more but by calls that were on their way.
+//  3. The world looks at records, documents and the truth, never at what a process believes.
+//
+// Absent on purpose: reading repositories over a network (package blob has its own tests), other
+// lanes, and a model of how long work takes on real machines.
+package sim

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Draw makes the script of a seed. Its failures pass: a fleet that is left alone after the
+// last of them ends what it has begun.
+func Draw(seed uint64) *Script {
+	r := rand.New(rand.NewPCG(seed, 1))
+	between := func(low, high time.Duration) time.Duration { // odd ones: no two timers meet
+		return low + time.Duration(r.Int64N(int64(high-low))) | 1
+	}
+	s := &Script{Seed: seed, Workers: 1 + r.IntN(4), Slots: 1 + r.IntN(2), Attempts: 60, Bulk: 1000 + r.IntN(3000),
+		Lease: between(8*time.Second, 90*time.Second), Into: r.IntN(5) == 0, Takes: between(200*time.Millisecond, 6*time.Second)}
+	s.Heartbeat = between(s.Lease/40, s.Lease/4)
+	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
+	for range r.IntN(7) {
+		m := Mishap{At: between(time.Millisecond, 60*time.Second), For: between(time.Second, 40*time.Second)}
+		switch r.IntN(10) {
+		case 0:
+			m.What, m.Whom = "crash", whom()
+		case 1:
+			m.What, m.Whom = "stop", whom()
+		case 2, 3:
+			m.What, m.Whom, m.For = "pause", whom(), between(s.Heartbeat, 3*s.Lease)
+		case 4:
+			m = Mishap{What: "crash-before", Whom: fmt.Sprint(1 + r.IntN(150)), For: m.For}
+		case 5:
+			m = Mishap{What: "crash-after", Whom: fmt.Sprint(1 + r.IntN(150)), For: m.For}
+		case 6:
+			m.What, m.Whom = "store", Befalls["store"][r.IntN(len(Befalls["store"]))]
+		case 7, 8:
+			m.What, m.Whom = "target", Befalls["target"][r.IntN(len(Befalls["target"]))]
+		case 9:
+			m = Mishap{What: "clock", Whom: between(time.Second, 5*time.Minute).String(), At: m.At}
+		}
+		s.Mishaps = append(s.Mishaps, m)
+	}
+	switch r.IntN(8) {
+	case 0:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "verb", Whom: "abort", At: between(time.Millisecond, 60*time.Second)})
+	case 1:
+		at := between(time.Millisecond, 40*time.Second)
+		s.Mishaps = append(s.Mishaps, Mishap{What: "verb", Whom: "pause", At: at},
+			Mishap{What: "verb", Whom: "resume", At: at + between(time.Second, time.Minute)})
+	case 2:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "steal", Whom: "shelves", At: between(time.Second, 60*time.Second)})
+	}
+	return s
+}

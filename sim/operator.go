@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// operator is the person who is asked when a movement is held: once to repair what is listed
+// and then to accept it, and as often as it takes to resume what does not get on.
+type operator struct {
+	world    *world
+	busy     bool
+	asked    int
+	accepted bool
+	aborted  bool
+}
+
+// patience is how often an operator does something about a movement.
+const patience = 12
+
+// look is for a movement that waits for an operator.
+func (o *operator) look(m movement.Record) {
+	if o.busy {
+		return
+	}
+	if o.asked++; o.asked > patience {
+		o.world.violate("L11", "it is %s again and again: %s", m.State, m.Cause)
+		o.world.end()
+		return
+	}
+	verb := movement.Resume
+	switch {
+	case m.State != movement.Held || !m.Listed:
+	case o.asked > 2:
+		verb, o.accepted = movement.Finish, true
+	default:
+		verb = movement.Repair
+	}
+	o.busy = true
+	o.world.after(5*time.Second, func() { o.ask(verb) })
+}
+
+// ask tells the store, in an orderly process of the operator's own.
+func (o *operator) ask(verb movement.Verb) {
+	w := o.world
+	if w.over {
+		return
+	}
+	o.busy = true
+	o.aborted = o.aborted || verb == movement.Abort
+	p := w.newProcess("operator", fmt.Sprintf("operator.%d.%d", len(w.report.Verbs), w.calls))
+	w.report.Verbs = append(w.report.Verbs, string(verb))
+	go func() {
+		d := drive.New(view{p}, 0)
+		_, _, err := d.Apply(p.ctx, movementID, movement.Event{Verb: verb, By: "operator"})
+		p.cancel()
+		w.arrive(&call{process: p, verb: "exits", text: fmt.Sprint(err), do: func() any {
+			w.alive--
+			o.busy = false
+			return nil
+		}})
+	}()
+}

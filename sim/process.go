@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"time"
+
+	"github.com/reshelve/reshelve/chance"
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// errDead is what a dead process is told, so that its goroutines end.
+var errDead = fault.New(fault.Bug, "this process is dead")
+
+// process is one life of a worker. But for ask, only the world calls its methods.
+type process struct {
+	world  *world
+	worker string // "w1"
+	name   string // "w1.2": its second life
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	dead    bool
+	leaving bool // somebody else begins
+	asleep  int
+	pending map[*call]bool // not answered
+	held    []func()       // what happens when it wakes
+}
+
+// begin starts a life of a worker.
+func (w *world) begin(worker string, life int) {
+	if w.over {
+		return
+	}
+	p := w.newProcess(worker, fmt.Sprintf("%s.%d", worker, life))
+	w.processes[worker] = p
+	w.lives = append(w.lives, p)
+	go func() {
+		err := p.work()
+		p.world.arrive(&call{process: p, verb: "exits", text: fmt.Sprint(err), do: func() any {
+			w.alive--
+			if !p.leaving && !w.over {
+				p.leaving = true
+				w.after(2*time.Second, func() { w.begin(worker, life+1) })
+			}
+			return nil
+		}})
+	}()
+}
+
+func (w *world) newProcess(worker, name string) *process {
+	p := &process{world: w, worker: worker, name: name, pending: map[*call]bool{}}
+	seed := fnv.New64a()
+	_, _ = fmt.Fprint(seed, w.script.Seed, name)
+	p.ctx, p.cancel = context.WithCancel(chance.With(w.ctx, func() uint64 { // the instant decides, not the order of calls
+		return mix(seed.Sum64() ^ uint64(time.Now().UnixNano()))
+	}))
+	w.alive++
+	return p
+}
+
+// mix spreads the bits of x.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func (p *process) work() error {
+	lane := &migrate.Lane{
+		Open: func(ctx context.Context, _ string) (*snapshot.Repository, error) {
+			return snapshot.Open(ctx, p.world.truth.bucket)
+		},
+		Reach: func(context.Context, string) (*cluster.Client, error) { return p.reach(), nil },
+	}
+	d := drive.New(view{p}, p.world.policy().ClockTolerance)
+	return worker.Run(p.ctx, d, map[movement.Kind]worker.Lane{movement.Migrate: lane},
+		worker.Options{Name: p.name, Slots: p.world.script.Slots, Pause: time.Second, Logger: slog.New(slog.DiscardHandler)})
+}
+
+// ask lets the world carry out a call, and waits for the answer.
+func (p *process) ask(ctx context.Context, c *call) (any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	c.process, c.answers = p, make(chan any, 1)
+	p.world.arrive(c)
+	select {
+	case answer := <-c.answers:
+		if err, failed := answer.(error); failed {
+			return nil, err
+		}
+		return answer, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// sends takes a call from the process to its way.
+func (p *process) sends(c *call) {
+	switch {
+	case c.verb == "exits":
+		c.do()
+	case p.dead:
+		c.answers <- errDead
+	case p.asleep > 0:
+		p.pending[c] = true
+		p.held = append(p.held, func() { p.world.send(c) })
+	default:
+		p.pending[c] = true
+		p.world.send(c)
+	}
+}
+
+// hears brings the answer to the process.
+func (p *process) hears(c *call, answer any) {
+	switch {
+	case !p.pending[c]:
+		return
+	case p.asleep > 0 && !p.dead:
+		p.held = append(p.held, func() { p.hears(c, answer) })
+		return
+	}
+	delete(p.pending, c)
+	c.answers <- answer
+}
+
+func (p *process) unreachable(c *call) error {
+	if c.to == "target" {
+		return errors.New("read: connection reset by peer")
+	}
+	return fault.New(fault.Unavailable, "the coordination store does not answer")
+}
+
+// crash ends the process as a power switch does; another life begins after a while.
+func (p *process) crash(restart time.Duration) {
+	if p.dead {
+		return
+	}
+	leaving := p.leaving
+	p.dead, p.leaving, p.held = true, true, nil
+	p.cancel()
+	for c := range p.pending {
+		c.answers <- errDead
+	}
+	p.pending = map[*call]bool{}
+	if !leaving {
+		p.again(restart)
+	}
+}
+
+// again begins another life after a while.
+func (p *process) again(after time.Duration) {
+	var life int
+	_, _ = fmt.Sscanf(p.name, p.worker+".%d", &life)
+	p.world.after(after, func() { p.world.begin(p.worker, life+1) })
+}
+
+// stop tells the process to stop; it lives on until it has, and another one begins.
+func (p *process) stop(restart time.Duration) {
+	if p.leaving {
+		return
+	}
+	p.leaving = true
+	p.cancel()
+	p.again(restart)
+}
+
+// pause lets the process stand still. Its timers go on, which makes it no more careful: what
+// it sends meanwhile goes out when it wakes.
+func (p *process) pause(d time.Duration) {
+	p.asleep++
+	p.world.after(d, func() {
+		if p.asleep--; p.asleep == 0 {
+			p.wake()
+		}
+	})
+}
+
+func (p *process) wake() {
+	p.asleep = 0
+	all := p.held
+	p.held = nil
+	for _, do := range all {
+		do()
+	}
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// patient is how long of simulated time a fleet may take after the last mishap.
+const patient = 30 * time.Minute
+
+// Run lets a script happen, and tells what came of it. With log every call is kept. It must
+// not be called within a bubble of testing/synctest.
+func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t.Context(), truth, s, log)
+		w.plan()
+		for n := range s.Workers {
+			w.begin(fmt.Sprintf("w%d", n+1), 1)
+		}
+		w.schedule()
+		w.run(s.last() + patient)
+		m := w.movement()
+		w.report.State = m.State
+		if m.State.Ended() {
+			w.ended(m)
+		}
+		w.report.Steps, w.report.Trace, w.report.Took = w.steps, w.hash.Sum64(), time.Since(w.began)
+		r = w.report
+	})
+	return r
+}
+
+// plan stores a movement that has been started.
+func (w *world) plan() {
+	plan := w.truth.plan
+	plan.Policy, plan.IntoExisting = w.policy(), w.script.Into
+	body, err := json.Marshal(plan)
+	if err != nil {
+		panic(err) // numbers and strings
+	}
+	m := movement.Record{ID: movementID, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
+	started, _, err := movement.Step(m, movement.Event{At: time.Now(), Verb: movement.Start, By: "operator"})
+	if err != nil {
+		panic(err)
+	}
+	value, err := json.Marshal(started)
+	if err != nil {
+		panic(err)
+	}
+	w.records.revision++
+	w.records.all["movements/"+movementID] = coord.Record{Key: "movements/" + movementID, Value: value, Revision: 1}
+}
+
+// Shrink takes lines out of a script, and workers from its fleet, for as long as fails says
+// that what is left still fails.
+func Shrink(s *Script, fails func(*Script) bool) *Script {
+	for again := true; again; {
+		again = false
+		for n := range s.Mishaps {
+			less := *s
+			less.Mishaps = slices.Delete(slices.Clone(s.Mishaps), n, n+1)
+			if fails(&less) {
+				s, again = &less, true
+				break
+			}
+		}
+		for _, smaller := range []func(*Script){
+			func(s *Script) { s.Workers-- }, func(s *Script) { s.Slots = 1 }, func(s *Script) { s.Into = false },
+		} {
+			less := *s
+			smaller(&less)
+			if less.Workers > 0 && less.String() != s.String() && fails(&less) {
+				s, again = &less, true
+			}
+		}
+	}
+	return s
+}

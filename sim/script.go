@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"bufio"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Script is a run: a seed, a fleet, and what befalls it. Its text form is one line each:
+//
+//	seed 7
+//	workers 3 slots 2
+//	lease 40s heartbeat 1.5s attempts 40
+//	bulk 1500 takes 2s
+//	into-existing
+//	crash w1 at 12.5s for 3s          the process dies, and another begins after 3 s
+//	stop w1 at 12.5s for 3s           the same, but told to (SIGTERM)
+//	pause w2 at 20s for 1m30s         it stands still (SIGSTOP), and wakes
+//	crash-before 57 for 1s            who is about to take step 57 dies, and it is not taken
+//	crash-after 57 for 1s             it is taken, and nobody hears of it
+//	store away at 10s for 20s         see [Befalls]
+//	target busy at 10s for 20s
+//	clock 3m at 30s                   the store's clock leaps
+//	verb abort at 40s                 an operator asks for it
+//	steal loans at 50s                somebody deletes a document of the target's index
+type Script struct {
+	Seed      uint64
+	Workers   int
+	Slots     int
+	Lease     time.Duration
+	Heartbeat time.Duration
+	Attempts  int
+	Bulk      int           // bytes that a request to the target may have
+	Takes     time.Duration // about, one way of a bulk request
+	Into      bool          // the target has an index with documents before
+	Mishaps   []Mishap
+}
+
+// Mishap is one line of what befalls a fleet.
+type Mishap struct {
+	What string // crash, stop, pause, crash-before, crash-after, store, target, clock, verb, steal
+	Whom string // a process, a step, a kind of failure, a distance, a verb, an index
+	At   time.Duration
+	For  time.Duration
+}
+
+// Befalls are the kinds of failures of the store and of the target, by who fails.
+var Befalls = map[string][]string{
+	// Unreachable; answers late; changes things and does not say so.
+	"store": {"away", "slow", "unsure"},
+	// 429; 503 and 500; unreachable; the connection breaks after the request was applied;
+	// answers late; the disks are full: 403 for each document; every third item is rejected.
+	"target": {"busy", "broken", "away", "unsure", "slow", "full", "picky"},
+}
+
+// String is the line.
+func (m Mishap) String() string {
+	text := m.What + " " + m.Whom
+	if !strings.HasPrefix(m.What, "crash-") {
+		text += " at " + m.At.String()
+	}
+	if m.For > 0 {
+		text += " for " + m.For.String()
+	}
+	return text
+}
+
+// String is the text form.
+func (s *Script) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d\nworkers %d slots %d\nlease %s heartbeat %s attempts %d\nbulk %d takes %s\n",
+		s.Seed, s.Workers, s.Slots, s.Lease, s.Heartbeat, s.Attempts, s.Bulk, s.Takes)
+	if s.Into {
+		b.WriteString("into-existing\n")
+	}
+	for _, m := range s.Mishaps {
+		b.WriteString(m.String() + "\n")
+	}
+	return b.String()
+}
+
+// Parse reads the text form. Empty lines, and what follows a #, mean nothing.
+func Parse(text string) (*Script, error) {
+	s := &Script{Workers: 1, Slots: 1, Lease: time.Minute, Heartbeat: 5 * time.Second, Attempts: 4, Bulk: 1500, Takes: 400 * time.Millisecond}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if err := s.line(words); err != nil {
+			return nil, fmt.Errorf("sim: line %d: %q: %w", n, lines.Text(), err)
+		}
+	}
+	return s, lines.Err()
+}
+
+func (s *Script) line(words []string) error {
+	switch words[0] {
+	case "into-existing":
+		s.Into = true
+		return nil
+	case "seed", "workers", "slots", "lease", "heartbeat", "attempts", "bulk", "takes":
+		return s.numbers(words)
+	}
+	m := Mishap{What: words[0]}
+	if len(words) < 2 {
+		return fmt.Errorf("it says too little")
+	}
+	m.Whom = words[1]
+	for rest := words[2:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) < 2 {
+			return fmt.Errorf("%q has no value", rest[0])
+		}
+		d, err := time.ParseDuration(rest[1])
+		if err != nil {
+			return err
+		}
+		switch rest[0] {
+		case "at":
+			m.At = d
+		case "for":
+			m.For = d
+		default:
+			return fmt.Errorf("%q is no word of it", rest[0])
+		}
+	}
+	s.Mishaps = append(s.Mishaps, m)
+	return m.check()
+}
+
+func (s *Script) numbers(words []string) (err error) {
+	for ; len(words) > 0 && err == nil; words = words[2:] {
+		if len(words) < 2 {
+			return fmt.Errorf("%q has no value", words[0])
+		}
+		switch words[0] {
+		case "seed":
+			s.Seed, err = strconv.ParseUint(words[1], 10, 64)
+		case "workers":
+			s.Workers, err = strconv.Atoi(words[1])
+		case "slots":
+			s.Slots, err = strconv.Atoi(words[1])
+		case "attempts":
+			s.Attempts, err = strconv.Atoi(words[1])
+		case "bulk":
+			s.Bulk, err = strconv.Atoi(words[1])
+		case "lease":
+			s.Lease, err = time.ParseDuration(words[1])
+		case "takes":
+			s.Takes, err = time.ParseDuration(words[1])
+		case "heartbeat":
+			s.Heartbeat, err = time.ParseDuration(words[1])
+		default:
+			err = fmt.Errorf("%q is no word of it", words[0])
+		}
+	}
+	return err
+}
+
+func (m Mishap) check() (err error) {
+	switch m.What {
+	case "crash", "stop", "pause", "verb", "steal":
+	case "crash-before", "crash-after":
+		_, err = strconv.Atoi(m.Whom)
+	case "clock":
+		_, err = time.ParseDuration(m.Whom)
+	case "store", "target":
+		for _, kind := range Befalls[m.What] {
+			if kind == m.Whom {
+				return nil
+			}
+		}
+		err = fmt.Errorf("%q befalls no %s", m.Whom, m.What)
+	default:
+		err = fmt.Errorf("%q is nothing that befalls", m.What)
+	}
+	return err
+}

@@ -1,0 +1,239 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/document"
+)
+
+// row is a document of the target, or the mark that a deletion leaves for a minute.
+type row struct {
+	version     int64
+	source      []byte
+	fingerprint string
+	deleted     time.Time
+}
+
+// index is one of the target.
+type index struct {
+	uuid string
+	body []byte
+	rows map[name]*row
+	// applied are the newest versions that were ever written, by whomever.
+	applied map[name]int64
+}
+
+// target keeps documents as OpenSearch 2.19 does: external_gte versions, marks of deletions
+// for a minute (index.gc_deletes), indices that a write makes when they are not there.
+type target struct {
+	world   *world
+	indices map[string]*index
+	points  map[string][]hit
+	made    int
+	full    bool // its disks: each document is answered 403
+	picky   bool // each third document is rejected, 429
+	items   int
+	before  map[string]string // what it held at the beginning
+}
+
+// hit is a document as a search shows it.
+type hit struct {
+	name name
+	row  row
+}
+
+func newTarget(w *world) *target {
+	t := &target{world: w, indices: map[string]*index{}, points: map[string][]hit{}}
+	t.put(t.make("before", nil), name{"", "kept"}, -1, []byte(`{"kept":true}`))
+	if w.script.Into {
+		into := t.make("loans", nil)
+		t.put(into, name{"", "of somebody else"}, -1, []byte(`{"other":1}`))
+	}
+	t.before = t.contents()
+	return t
+}
+
+func (t *target) make(name_ string, body []byte) *index {
+	t.made++
+	i := &index{uuid: fmt.Sprint("uuid-", t.made), body: body, rows: map[name]*row{}, applied: map[name]int64{}}
+	t.indices[name_] = i
+	return i
+}
+
+// put writes a document; a version below 0 counts up.
+func (t *target) put(i *index, n name, version int64, source []byte) (status int, kind string) {
+	has := i.rows[n]
+	if has != nil && !has.deleted.IsZero() && time.Since(has.deleted) > time.Minute {
+		has = nil // index.gc_deletes
+	}
+	switch {
+	case version < 0 && has != nil:
+		version = has.version + 1
+	case version < 0:
+		version = 1
+	case has != nil && has.version > version:
+		return 409, "version_conflict_engine_exception"
+	}
+	var f document.Fingerprinter
+	i.rows[n] = &row{version: version, source: source, fingerprint: f.Of([]byte(n.id), []byte(n.routing), source).String()}
+	i.applied[n] = max(i.applied[n], version)
+	return 201, ""
+}
+
+// remove deletes a document, as somebody does who names no version.
+func (t *target) remove(i *index, n name) {
+	if has := i.rows[n]; has != nil {
+		i.rows[n] = &row{version: has.version + 1, deleted: time.Now()}
+	}
+}
+
+// shown are the documents of an index that are not deleted, in an order.
+func (i *index) shown() []hit {
+	var all []hit
+	for n, r := range i.rows {
+		if r.deleted.IsZero() {
+			all = append(all, hit{n, *r})
+		}
+	}
+	slices.SortFunc(all, func(a, b hit) int {
+		return strings.Compare(a.name.id+"\x00"+a.name.routing, b.name.id+"\x00"+b.name.routing)
+	})
+	return all
+}
+
+// contents is everything, by index, document by document.
+func (t *target) contents() map[string]string {
+	all := map[string]string{}
+	for called, i := range t.indices {
+		var b strings.Builder
+		fmt.Fprintln(&b, i.uuid, string(i.body))
+		for _, h := range i.shown() {
+			fmt.Fprintln(&b, h.name, h.row.version, h.row.fingerprint)
+		}
+		all[called] = b.String()
+	}
+	return all
+}
+
+// bulk is the answer to a bulk request.
+func (t *target) bulk(body []byte) any {
+	var items []string
+	failed := false
+	for len(body) > 0 {
+		var head, source []byte
+		head, body, _ = bytes.Cut(body, []byte("\n"))
+		var about map[string]struct {
+			Index   string `json:"_index"`
+			ID      string `json:"_id"`
+			Routing string `json:"routing"`
+			Version *int64 `json:"version"`
+		}
+		if err := json.Unmarshal(head, &about); err != nil {
+			return refusal(400, "illegal_argument_exception", err.Error())
+		}
+		for action, a := range about {
+			if action != "delete" {
+				source, body, _ = bytes.Cut(body, []byte("\n"))
+			}
+			version := int64(-1)
+			if a.Version != nil {
+				version = *a.Version
+			}
+			status, kind := t.write(action, a.Index, name{a.Routing, a.ID}, version, bytes.Clone(source))
+			item := fmt.Sprintf(`{%q:{"status":%d`, action, status)
+			if kind != "" {
+				failed = true
+				item += fmt.Sprintf(`,"error":{"type":%q,"reason":"in a simulation","index":%q}`, kind, a.Index)
+			}
+			items = append(items, item+"}}")
+		}
+	}
+	return reply{200, fmt.Appendf(nil, `{"errors":%v,"items":[%s]}`, failed, strings.Join(items, ","))}
+}
+
+func (t *target) write(action, called string, n name, version int64, source []byte) (status int, kind string) {
+	t.items++
+	switch {
+	case t.full:
+		return 403, "cluster_block_exception"
+	case t.picky && t.items%3 == 0:
+		return 429, "rejected_execution_exception"
+	}
+	i := t.indices[called]
+	if i == nil {
+		i = t.make(called, nil)
+	}
+	if action == "delete" {
+		t.remove(i, n)
+		return 200, ""
+	}
+	return t.put(i, n, version, source)
+}
+
+// search is the answer to a search in a point in time.
+func (t *target) search(body []byte) any {
+	var asked struct {
+		Size  int                   `json:"size"`
+		After []int                 `json:"search_after"`
+		PIT   struct{ ID string }   `json:"pit"`
+		Slice struct{ ID, Max int } `json:"slice"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return refusal(400, "parse_exception", err.Error())
+	}
+	all, there := t.points[asked.PIT.ID]
+	if !there {
+		return refusal(404, "search_context_missing_exception", "no such point in time")
+	}
+	first := 0
+	if len(asked.After) > 0 {
+		first = asked.After[0] + 1
+	}
+	var hits []string
+	for at := first; at < len(all) && len(hits) < asked.Size; at++ {
+		if asked.Slice.Max > 1 && at%asked.Slice.Max != asked.Slice.ID {
+			continue
+		}
+		h := all[at]
+		routing := ""
+		if h.name.routing != "" {
+			routing = fmt.Sprintf(`"_routing":%s,`, quoted(h.name.routing))
+		}
+		hits = append(hits, fmt.Sprintf(`{"_id":%s,%s"_version":%d,"_seq_no":1,"_primary_term":1,"_source":%s,"sort":[%d]}`,
+			quoted(h.name.id), routing, h.row.version, h.row.source, at))
+	}
+	return reply{200, fmt.Appendf(nil, `{"pit_id":%q,"timed_out":false,"_shards":{"total":1,"failed":0},"hits":{"hits":[%s]}}`, asked.PIT.ID, strings.Join(hits, ","))}
+}
+
+func quoted(s string) string {
+	out, _ := json.Marshal(s) // a string
+	return string(out)
+}
+
+func (t *target) open(called string) any {
+	i := t.indices[called]
+	if i == nil {
+		return notFound(called)
+	}
+	t.made++
+	id := fmt.Sprint("point-", t.made)
+	t.points[id] = i.shown()
+	return reply{200, fmt.Appendf(nil, `{"pit_id":%q}`, id)}
+}
+
+// named are the indices that a pattern names.
+func (t *target) named(pattern string) []string {
+	var all []string
+	for _, called := range slices.Sorted(maps.Keys(t.indices)) {
+		if pattern == "_all" || pattern == "*" || called == pattern || strings.HasSuffix(pattern, "*") && strings.HasPrefix(called, strings.TrimSuffix(pattern, "*")) {
+			all = append(all, called)
+		}
+	}
+	return all
+}

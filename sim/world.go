@@ -1,0 +1,348 @@
+package sim
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/reshelve/reshelve/movement"
+)
+
+// world is where everything happens: one event at a time.
+type world struct {
+	script  *Script
+	truth   *Truth
+	records *records
+	target  *target
+	ctx     context.Context
+
+	mu      sync.Mutex
+	arrived []*call
+	bell    chan struct{} // rings when something has arrived
+
+	queue     events
+	began     time.Time
+	calls     int
+	steps     int
+	processes map[string]*process // of each worker the newest
+	lives     []*process          // all of them
+	alive     int
+	weather   map[string]map[string]int // who → what befalls it, how often at once
+	ending    time.Time                 // when all are told to stop
+	over      bool
+	operator  operator
+	stolen    map[string]map[name]time.Time // index → document → when somebody deleted it
+	report    Report
+	hash      interface {
+		Write([]byte) (int, error)
+		Sum64() uint64
+	}
+}
+
+// Report is what came of a run.
+type Report struct {
+	Violations []string
+	State      movement.State
+	Steps      int            // changes of records that were asked for
+	Calls      map[string]int // by their kind: "store get", "target POST"
+	Trace      uint64         // a sum of all calls, in their order and with their instants
+	Took       time.Duration  // of simulated time
+	Verbs      []string       // what the operator has asked for
+	Log        []string       // the calls, when they were to be kept
+}
+
+// event is something that happens at an instant.
+type event struct {
+	at    time.Time
+	order int
+	do    func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	if c := e[i].at.Compare(e[j].at); c != 0 {
+		return c < 0
+	}
+	return e[i].order < e[j].order
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+
+// Push is heap.Interface's.
+func (e *events) Push(x any) { *e = append(*e, x.(event)) }
+
+// Pop is heap.Interface's.
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+// after lets something happen in a while.
+func (w *world) after(d time.Duration, do func()) {
+	w.calls++
+	heap.Push(&w.queue, event{time.Now().Add(d), w.calls, do})
+}
+
+// call is a request of a process.
+type call struct {
+	process *process
+	to      string // "store" or "target"
+	verb    string
+	text    string
+	step    bool // it changes a record
+	do      func() any
+	answers chan any // of one
+	sent    bool
+	ended   bool
+}
+
+// arrive hands a call to the world.
+func (w *world) arrive(c *call) {
+	w.mu.Lock()
+	w.arrived = append(w.arrived, c)
+	w.mu.Unlock()
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+// run lets one event happen after the other until everybody has ended.
+func (w *world) run(limit time.Duration) {
+	w.began = time.Now()
+	for {
+		synctest.Wait()
+		w.admit()
+		if w.over && w.alive == 0 {
+			return
+		}
+		if time.Since(w.began) > limit && !w.over {
+			w.violate("L11", "it is %s, and nobody knows why after %s", w.movement().State, limit)
+			w.end()
+		}
+		var timer <-chan time.Time
+		if len(w.queue) > 0 {
+			next := w.queue[0]
+			if !next.at.After(time.Now()) {
+				heap.Pop(&w.queue)
+				next.do()
+				continue
+			}
+			timer = time.After(time.Until(next.at))
+		}
+		select {
+		case <-w.bell:
+		case <-timer:
+		}
+	}
+}
+
+// admit takes what has arrived, in an order that does not depend on who was faster.
+func (w *world) admit() {
+	w.mu.Lock()
+	all := w.arrived
+	w.arrived = nil
+	w.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b *call) int {
+		return cmp.Or(cmp.Compare(a.process.name, b.process.name), cmp.Compare(a.to, b.to), cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text))
+	})
+	for _, c := range all {
+		c.process.sends(c)
+	}
+}
+
+// send lets a call travel.
+func (w *world) send(c *call) {
+	w.calls++
+	c.sent = true
+	chance := rand.New(rand.NewPCG(w.script.Seed, uint64(w.calls)))
+	there, back := w.travel(c, chance), w.travel(c, chance)
+	dice := chance.Float64()
+	w.after(there, func() {
+		w.note(c)
+		answer := w.carryOut(c, dice)
+		w.check()
+		w.after(back, func() { c.process.hears(c, answer) })
+	})
+}
+
+// travel is how long one way takes.
+func (w *world) travel(c *call, chance *rand.Rand) time.Duration {
+	usual := 3 * time.Millisecond
+	if c.to == "target" {
+		usual = 20 * time.Millisecond
+		if c.verb == "POST _bulk" {
+			usual = w.script.Takes
+		}
+	}
+	if w.befalls(c.to, "slow") {
+		usual *= 40
+	}
+	return usual/2 + time.Duration(chance.Int64N(int64(usual)))
+}
+
+// carryOut does a call, unless the weather is against it.
+func (w *world) carryOut(c *call, dice float64) any {
+	if c.process.dead && dice < 0.5 { // it was on its way, or not
+		return errDead
+	}
+	switch {
+	case w.befalls(c.to, "away"):
+		return c.process.unreachable(c)
+	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
+		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
+	case c.verb == "POST _bulk" && w.befalls("target", "busy") && dice < 0.8:
+		return refusal(429, "rejected_execution_exception", "rejected execution of coordinating operation")
+	}
+	if c.step {
+		w.steps++
+		if w.crash("crash-before", c) {
+			return errDead
+		}
+	}
+	answer := c.do()
+	if c.step && w.crash("crash-after", c) {
+		return errDead
+	}
+	if w.befalls(c.to, "unsure") && dice < 0.5 {
+		return c.process.unreachable(c)
+	}
+	return answer
+}
+
+// crash tells whether the script lets who takes this step die.
+func (w *world) crash(what string, c *call) bool {
+	for _, m := range w.script.Mishaps {
+		if m.What == what && m.Whom == fmt.Sprint(w.steps) {
+			c.process.crash(m.For)
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) befalls(whom, what string) bool { return w.weather[whom][what] > 0 }
+
+// note adds a call to the trace.
+func (w *world) note(c *call) {
+	w.report.Calls[c.to+" "+c.verb]++
+	line := fmt.Sprintf("%s %s %s %s %s", time.Since(w.began), c.process.name, c.to, c.verb, c.text)
+	_, _ = w.hash.Write([]byte(line + "\n"))
+	if w.report.Log != nil {
+		w.report.Log = append(w.report.Log, line)
+	}
+}
+
+// violate notes that a law does not hold.
+func (w *world) violate(law, format string, args ...any) {
+	line := fmt.Sprintf("%s at %s: %s", law, time.Since(w.began), fmt.Sprintf(format, args...))
+	w.report.Violations = append(w.report.Violations, line)
+	if w.report.Log != nil {
+		w.report.Log = append(w.report.Log, "!! "+line)
+	}
+}
+
+// schedule puts what the script says into the queue.
+func (w *world) schedule() {
+	for _, m := range w.script.Mishaps {
+		switch m.What {
+		case "crash", "stop", "pause":
+			w.after(m.At, func() { w.toProcess(m) })
+		case "store", "target":
+			w.after(m.At, func() { w.change(m, 1) })
+			w.after(m.At+m.For, func() { w.change(m, -1) })
+		case "clock":
+			by, _ := time.ParseDuration(m.Whom)
+			w.after(m.At, func() { w.records.ahead += by })
+		case "verb":
+			w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom)) })
+		case "steal":
+			w.after(m.At, func() { w.steal(m.Whom) })
+		}
+	}
+}
+
+func (w *world) change(m Mishap, by int) {
+	if w.weather[m.What] == nil {
+		w.weather[m.What] = map[string]int{}
+	}
+	w.weather[m.What][m.Whom] += by
+	if m.What == "target" {
+		w.target.full, w.target.picky = w.befalls("target", "full"), w.befalls("target", "picky")
+	}
+}
+
+func (w *world) toProcess(m Mishap) {
+	p := w.processes[m.Whom]
+	if p == nil || p.dead {
+		return
+	}
+	switch m.What {
+	case "crash":
+		p.crash(m.For)
+	case "stop":
+		p.stop(m.For)
+	case "pause":
+		p.pause(m.For)
+	}
+}
+
+// last is when the script has nothing more in store.
+func (s *Script) last() (last time.Duration) {
+	for _, m := range s.Mishaps {
+		last = max(last, m.At+m.For)
+	}
+	return last
+}
+
+// check looks whether the run has come to its end, and lets the operator look.
+func (w *world) check() {
+	if w.over || time.Since(w.began) <= w.script.last() {
+		return
+	}
+	m := w.movement()
+	switch {
+	case m.State.Ended() && w.ending.IsZero():
+		// Those who sleep wake up, and what they hold in their hands goes out.
+		w.ending = time.Now().Add(30 * time.Second)
+		w.after(time.Until(w.ending), w.end)
+	case m.State == movement.Held || m.State == movement.Failed || m.State == movement.Paused:
+		w.operator.look(m)
+	}
+}
+
+// end tells everybody to stop.
+func (w *world) end() {
+	if w.over {
+		return
+	}
+	w.over = true
+	for _, p := range w.lives {
+		if !p.dead {
+			p.wake()
+			p.cancel()
+		}
+	}
+}
+
+func newWorld(ctx context.Context, t *Truth, s *Script, log bool) *world {
+	w := &world{script: s, truth: t, ctx: ctx, bell: make(chan struct{}, 1), processes: map[string]*process{}, began: time.Now(),
+		weather: map[string]map[string]int{}, stolen: map[string]map[name]time.Time{}, hash: fnv.New64a()}
+	w.report.Calls = map[string]int{}
+	if log {
+		w.report.Log = []string{}
+	}
+	w.records = newRecords(w)
+	w.target = newTarget(w)
+	w.operator.world = w
+	return w
+}
