@@ -18,6 +18,7 @@ type delivery struct {
 	w      *Writer
 	ctx    context.Context
 	batch  *Batch
+	number int // among the batches of the writer
 	result Result
 
 	errors  map[int]int    // how often an operation met an error of the server
@@ -134,7 +135,7 @@ func (d *delivery) attempt(items []int) (left []int, t *trouble) {
 		return items, &trouble{status: http.StatusRequestEntityTooLarge,
 			err: fault.At(fault.New(fault.Limit, "a request of %d bytes, and the cluster takes %d", len(body), w.hard), w.client.place)}
 	}
-	if err := w.admit(d.ctx, len(items), len(body)); err != nil {
+	if err := w.admit(d.ctx, d.number, len(items), len(body)); err != nil {
 		return items, &trouble{err: err}
 	}
 	d.result.Requests++

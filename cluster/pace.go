@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,18 +30,22 @@ type pace struct {
 	cut    time.Time     // when the limit was last lowered: what was sent before does not lower it again
 	usual  time.Duration // how long answers take when all is well
 	freed  chan struct{} // closed when something changes
+	line   []int         // of who waits, by the order of their batches: the first goes first
 }
 
 func newPace(most int) *pace {
 	return &pace{most: most, limit: float64(min(most, 2)), freed: make(chan struct{})}
 }
 
-// enter waits until one more may be in flight.
-func (p *pace) enter(ctx context.Context) error {
+// enter waits until one more may be in flight. Of those who wait the batch goes first that
+// was started first.
+func (p *pace) enter(ctx context.Context, batch int) error {
+	p.join(batch)
+	defer p.stepOut(batch)
 	for {
 		p.mu.Lock()
 		pause := time.Until(p.resume)
-		if pause <= 0 && p.flying < int(p.limit) {
+		if pause <= 0 && p.flying < int(p.limit) && p.line[0] == batch {
 			p.flying++
 			p.mu.Unlock()
 			return nil
@@ -57,6 +62,31 @@ func (p *pace) enter(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// join puts a batch into the line, if it is not there.
+func (p *pace) join(batch int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, there := slices.BinarySearch(p.line, batch); !there {
+		p.line = slices.Insert(p.line, at, batch)
+	}
+}
+
+// stepOut takes a batch out of the line, if it is there, and lets the others look.
+func (p *pace) stepOut(batch int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, there := slices.BinarySearch(p.line, batch); there {
+		p.line = slices.Delete(p.line, at, at+1)
+		p.changed()
+	}
+}
+
+// changed wakes who waits.
+func (p *pace) changed() {
+	close(p.freed)
+	p.freed = make(chan struct{})
 }
 
 // rest waits for a while.
@@ -108,8 +138,7 @@ func (p *pace) leave(v verdict, began time.Time, asked, cool time.Duration) {
 		p.usual += (took - p.usual) / 16
 		p.limit = min(p.limit+1/p.limit, float64(p.most))
 	}
-	close(p.freed)
-	p.freed = make(chan struct{})
+	p.changed()
 }
 
 func (p *pace) lower(now time.Time, factor float64) {

@@ -50,6 +50,7 @@ type Writer struct {
 	hard     int64 // what the cluster says it takes; a request above it is not sent
 	totals   totals
 
+	number  atomic.Int64 // of the batch that was started last
 	mu      sync.Mutex
 	waiting error
 }
@@ -175,8 +176,9 @@ func (w *Writer) Start(ctx context.Context, b *Batch, done func(Result, error)) 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	number := w.next()
 	go func() {
-		result, err := w.Write(ctx, b)
+		result, err := w.write(ctx, b, number)
 		<-w.slots
 		done(result, err)
 	}()
@@ -192,7 +194,20 @@ func (w *Writer) Start(ctx context.Context, b *Batch, done func(Result, error)) 
 // An error ends it early: credentials that are not taken, an index that is gone,
 // patience that is over, or the context's.
 func (w *Writer) Write(ctx context.Context, b *Batch) (Result, error) {
-	d := &delivery{w: w, ctx: ctx, batch: b}
+	return w.write(ctx, b, w.next())
+}
+
+// next is the number of a batch that is started now; it stands in the line from now on.
+func (w *Writer) next() int {
+	number := int(w.number.Add(1))
+	w.pace.join(number)
+	return number
+}
+
+// write sends the batch that was the number-th to be started.
+func (w *Writer) write(ctx context.Context, b *Batch, number int) (Result, error) {
+	defer w.pace.stepOut(number)
+	d := &delivery{w: w, ctx: ctx, batch: b, number: number}
 	items := make([]int, b.Len())
 	for i := range items {
 		items[i] = i
@@ -251,12 +266,12 @@ func (w *Writer) tooLarge(length int) {
 }
 
 // admit waits until a request of that many operations and bytes may be in flight.
-func (w *Writer) admit(ctx context.Context, docs, bytes int) error {
+func (w *Writer) admit(ctx context.Context, number, docs, bytes int) error {
 	if err := w.docs.pass(ctx, docs); err != nil {
 		return err
 	}
 	if err := w.bytes.pass(ctx, bytes); err != nil {
 		return err
 	}
-	return w.pace.enter(ctx)
+	return w.pace.enter(ctx, number)
 }

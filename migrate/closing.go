@@ -39,7 +39,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID)); err != nil || busy {
+	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID), t.plan.Policy); err != nil || busy {
 		return worker.Outcome{}, err
 	}
 	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -29,7 +30,9 @@ func notFound(called string) reply {
 }
 
 // reach is a client of the target, as the process has it.
-func (p *process) reach() *cluster.Client { return cluster.Via(wire{p}, "the target") }
+func (p *process) reach(ctx context.Context) (*cluster.Client, error) {
+	return cluster.Open(ctx, cluster.Options{Transport: wire{p}, Place: "the target"})
+}
 
 // wire is the way of a process to the target.
 type wire struct{ process *process }

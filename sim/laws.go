@@ -166,7 +166,9 @@ func (w *world) finished(m movement.Record) {
 	for _, planned := range w.truth.plan.Indices {
 		missing, others := w.compare(planned, verified)
 		if of, told := said[planned.Source]; !told {
-			w.violate("L9", "the report does not name %s", planned.Source)
+			if !failed(&report, planned.Source) {
+				w.violate("L9", "the report does not name %s", planned.Source)
+			}
 		} else if of[reconcile.Missing] != missing || of[reconcile.Ghost] != others {
 			w.violate("L9", "%s lacks %d documents and has %d others; the report says %v", planned.Source, missing, others, of)
 		}
@@ -174,6 +176,13 @@ func (w *world) finished(m movement.Record) {
 			w.violate("L1", "it is finished, nobody has accepted that %s lacks %d documents", planned.Source, missing)
 		}
 	}
+}
+
+// failed tells whether a report says that an index was not moved, and why.
+func failed(p *migrate.Progress, index string) bool {
+	return slices.ContainsFunc(p.Indices, func(i migrate.IndexProgress) bool {
+		return i.Source == index && i.State == work.Failed && i.Cause != ""
+	})
 }
 
 // verifiedFrom is when the last comparison began.

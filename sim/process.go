@@ -80,7 +80,7 @@ func (p *process) work() error {
 		Open: func(ctx context.Context, _ string) (*snapshot.Repository, error) {
 			return snapshot.Open(ctx, p.world.truth.bucket)
 		},
-		Reach: func(context.Context, string) (*cluster.Client, error) { return p.reach(), nil },
+		Reach: func(ctx context.Context, _ string) (*cluster.Client, error) { return p.reach(ctx) },
 	}
 	d := drive.New(view{p}, p.world.policy().ClockTolerance)
 	return worker.Run(p.ctx, d, map[movement.Kind]worker.Lane{movement.Migrate: lane},
@@ -97,10 +97,12 @@ func (p *process) ask(ctx context.Context, c *call) (any, error) {
 	select {
 	case answer := <-c.answers:
 		if err, failed := answer.(error); failed {
+			time.Sleep(time.Nanosecond) // who tries again at once must not stop the time
 			return nil, err
 		}
 		return answer, nil
 	case <-ctx.Done():
+		c.gaveUp = time.Now()
 		return nil, context.Cause(ctx)
 	}
 }
@@ -114,6 +116,7 @@ func (p *process) sends(c *call) {
 		c.answers <- errDead
 	case p.asleep > 0:
 		p.pending[c] = true
+		c.woken = true
 		p.held = append(p.held, func() { p.world.send(c) })
 	default:
 		p.pending[c] = true
@@ -150,6 +153,7 @@ func (p *process) crash(restart time.Duration) {
 	p.dead, p.leaving, p.held = true, true, nil
 	p.cancel()
 	for c := range p.pending {
+		c.gaveUp = time.Now()
 		c.answers <- errDead
 	}
 	p.pending = map[*call]bool{}

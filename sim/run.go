@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ const patient = 30 * time.Minute
 // not be called within a bubble of testing/synctest.
 func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // of several goroutines that can go on, the order is then always the same
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), truth, s, log)
 		w.plan()

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/sim"
 )
 
@@ -33,25 +35,127 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
+// holds lets a script happen, and fails with the smallest one that breaks the same law.
+func holds(t *testing.T, s *sim.Script) sim.Report {
+	t.Helper()
+	r := sim.Run(t, load(t), s, false)
+	if len(r.Violations) == 0 {
+		return r
+	}
+	law, _, _ := strings.Cut(r.Violations[0], " ")
+	small := sim.Shrink(s, func(s *sim.Script) bool {
+		return slices.ContainsFunc(sim.Run(t, load(t), s, false).Violations, func(v string) bool { return strings.HasPrefix(v, law+" ") })
+	})
+	r = sim.Run(t, load(t), small, true)
+	lines := slices.DeleteFunc(r.Log, func(line string) bool { return strings.HasSuffix(line, "list movements/") })
+	t.Fatalf("seed %d: %s\nthe script:\n%s\nthe end of the run:\n%s", s.Seed, strings.Join(r.Violations, "\n"), small,
+		strings.Join(lines[max(0, len(lines)-number("SIM_LOG", 40)):], "\n"))
+	return r
+}
+
 // TestSeeds lets the fleets of many seeds work. SIM_SEEDS is how many, SIM_SEED the first.
 func TestSeeds(t *testing.T) {
-	runs := 200
+	runs := 150
 	if testing.Short() {
 		runs = 40
 	}
+	ends := map[movement.State]int{}
 	first := number("SIM_SEED", 1)
 	for seed := first; seed < first+number("SIM_SEEDS", runs); seed++ {
-		s := sim.Draw(uint64(seed))
-		if r := sim.Run(t, load(t), s, false); len(r.Violations) > 0 {
-			small := sim.Shrink(s, func(s *sim.Script) bool { return len(sim.Run(t, load(t), s, false).Violations) > 0 })
-			r = sim.Run(t, load(t), small, true)
-			t.Fatalf("seed %d: %s\n%s\n%s", seed, strings.Join(r.Violations, "\n"), small, tail(r.Log))
+		ends[holds(t, sim.Draw(uint64(seed))).State]++
+	}
+	t.Log(ends)
+	for state := range ends {
+		if !state.Ended() {
+			t.Errorf("a movement stays %s", state)
 		}
 	}
 }
 
-func tail(log []string) string {
-	return strings.Join(log[max(0, len(log)-number("SIM_LOG", 40)):], "\n")
+// TestASeedIsARun: nothing but the script decides.
+func TestASeedIsARun(t *testing.T) {
+	for seed := range uint64(30) {
+		s := sim.Draw(seed)
+		one, other := sim.Run(t, load(t), s, true), sim.Run(t, load(t), s, true)
+		for n := range min(len(one.Log), len(other.Log)) {
+			if one.Log[n] != other.Log[n] {
+				t.Fatalf("seed %d: the same script goes two ways:\n%s\n%s", seed, one.Log[n], other.Log[n])
+			}
+		}
+		if one.Trace != other.Trace {
+			t.Fatalf("seed %d: one run is longer: %d calls and %d", seed, len(one.Log), len(other.Log))
+		}
+	}
 }
 
-var _ = fmt.Sprint
+func TestScriptsAreTexts(t *testing.T) {
+	for seed := range uint64(100) {
+		s := sim.Draw(seed)
+		again, err := sim.Parse("# a comment\n\n" + s.String())
+		if err != nil || again.String() != s.String() {
+			t.Fatalf("%v\n%s\nbecomes\n%s", err, s, again)
+		}
+	}
+	for _, wrong := range []string{"seed x", "workers", "storm w1 at 3s", "crash", "crash w1 at", "crash w1 in 3s", "store busy at 1s for 2s", "clock soon at 3s", "crash-after w1"} {
+		if s, err := sim.Parse(wrong); err == nil {
+			t.Errorf("%q is read as\n%s", wrong, s)
+		}
+	}
+}
+
+// TestACrashAtEveryStep: two processes, one of which dies right before, or right after, each
+// change of a record.
+func TestACrashAtEveryStep(t *testing.T) {
+	const fleet = "seed 3\nworkers 2 slots 1\nlease 9.000000007s heartbeat 1.300000001s attempts 20\nbulk 2000 takes 700ms\n"
+	for _, end := range []string{"", "verb abort at 9s\n"} {
+		s, err := sim.Parse(fleet + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := holds(t, s).Steps
+		if steps < 60 {
+			t.Fatalf("only %d steps", steps)
+		}
+		every := 1
+		if testing.Short() {
+			every = 7
+		}
+		for step := 1; step <= steps; step += every {
+			for _, when := range []string{"before", "after"} {
+				s, err := sim.Parse(fmt.Sprintf("%s%scrash-%s %d for 2s\n", fleet, end, when, step))
+				if err != nil {
+					t.Fatal(err)
+				}
+				holds(t, s)
+			}
+		}
+	}
+}
+
+// TestScripts are runs that once broke a law, or that stand for something that must be
+// survived. The name of each says what.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := sim.Parse(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := movement.Finished
+			if strings.Contains(string(text), "verb abort") {
+				want = movement.Aborted
+			}
+			if r := holds(t, s); r.State != want {
+				t.Errorf("it is %s", r.State)
+			}
+		})
+	}
+}

@@ -102,6 +102,8 @@ type call struct {
 	do      func() any
 	answers chan any // of one
 	sent    bool
+	woken   bool      // it lay in the hands of a process that stood still
+	gaveUp  time.Time // when nobody waited any more
 	ended   bool
 }
 
@@ -116,6 +118,9 @@ func (w *world) arrive(c *call) {
 	}
 }
 
+// most is how many calls a run may need: it works, and gets nowhere.
+const most = 150_000
+
 // run lets one event happen after the other until everybody has ended.
 func (w *world) run(limit time.Duration) {
 	w.began = time.Now()
@@ -125,8 +130,8 @@ func (w *world) run(limit time.Duration) {
 		if w.over && w.alive == 0 {
 			return
 		}
-		if time.Since(w.began) > limit && !w.over {
-			w.violate("L11", "it is %s, and nobody knows why after %s", w.movement().State, limit)
+		if (time.Since(w.began) > limit || w.calls > most) && !w.over {
+			w.violate("L11", "it is %s, and nobody knows why, after %d calls", w.movement().State, w.calls)
 			w.end()
 		}
 		var timer <-chan time.Time
@@ -195,6 +200,9 @@ func (w *world) carryOut(c *call, dice float64) any {
 	if c.process.dead && dice < 0.5 { // it was on its way, or not
 		return errDead
 	}
+	if c.to == "target" && w.late(c) {
+		return errDead
+	}
 	switch {
 	case w.befalls(c.to, "away"):
 		return c.process.unreachable(c)
@@ -217,6 +225,17 @@ func (w *world) carryOut(c *call, dice float64) any {
 		return c.process.unreachable(c)
 	}
 	return answer
+}
+
+// late tells whether a request comes when it has no effect any more: servers carry out what
+// nobody waits for, but not for longer than three heartbeats. A process that stood still with
+// a request in its hands sends it whenever it wakes, and no server can tell; only when its
+// movement has ended is that left out, since nothing can be done about it.
+func (w *world) late(c *call) bool {
+	if c.woken {
+		return w.movement().State.Ended()
+	}
+	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
 }
 
 // crash tells whether the script lets who takes this step die.

@@ -102,6 +102,20 @@ func (l *Lease) Leased(p Policy, now time.Time) bool {
 	return !now.After(l.Deadline(p))
 }
 
+// Quiet tells whether nothing that a holder has sent can still be on its way: it has done the
+// piece or given it back of its own accord, with all answers in its hands, or its lease has
+// been over for as long as a request may live.
+func (l *Lease) Quiet(p Policy, now time.Time) bool {
+	if l.State == Done || l.LeaseHolderID == "" && l.Cause == "" {
+		return true
+	}
+	end := l.Expiration
+	if l.State == Failed {
+		end = l.CompletedAt
+	}
+	return !now.Before(end.Add(missed * p.Heartbeat))
+}
+
 // Claim gives the piece to worker, whose name no other process, slot or start of a process
 // has. It is fault.Conflict when someone holds it, or it is done or failed; to who holds it
 // already nothing changes, so that a claim of which the answer was lost can be made again.

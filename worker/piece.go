@@ -90,6 +90,9 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 			case <-held.Context().Done():
 				return
 			case <-ticker.C:
+				if over(ended) { // both were ready
+					return
+				}
 				_ = beat() // a lost lease ends the context
 				if now, err := s.Driver.Movement(ctx, m.ID); err == nil && (!same(m, &now) || s.Sees != nil && !s.Sees(&now)) {
 					stop(errMoved)
@@ -105,6 +108,16 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 	stop(nil)
 	<-stopped
 	return err
+}
+
+// over tells whether done is closed.
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Settle ends a held piece as the error of its work says.
@@ -128,15 +141,17 @@ func hopeless(err error) bool {
 }
 
 // Busy tells whether someone may still be at work for a movement: it is asked after the
-// movement's end was stored, and before anything is undone. Prefix is that of its pieces.
-func Busy(ctx context.Context, d *drive.Driver, prefix string) (bool, error) {
+// movement's end was stored, and before anything is undone: a piece is at rest when its
+// lease is over (who was not heard of may still wake up) and so is what its holder has sent.
+// Prefix is that of its pieces.
+func Busy(ctx context.Context, d *drive.Driver, prefix string, p work.Policy) (bool, error) {
 	pieces, err := drive.Pieces[work.Lease](ctx, d, prefix)
 	if err != nil {
 		return false, err
 	}
 	now, err := d.Now(ctx)
 	for _, piece := range pieces {
-		if piece.Leased(work.Policy{}, now) { // whoever was not heard of may still wake up
+		if !piece.Quiet(p, now) {
 			return true, err
 		}
 	}
