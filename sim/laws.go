@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -236,15 +235,15 @@ func (w *world) steal(called string) {
 	if into == nil {
 		return
 	}
-	for _, h := range into.shown() {
-		w.target.remove(into, h.name)
-		if w.stolen[called] == nil {
-			w.stolen[called] = map[name]time.Time{}
-		}
-		w.stolen[called][h.name] = time.Now()
-		w.report.Log = append(w.report.Log, fmt.Sprint("stolen ", h.name))
+	all := into.shown()
+	if len(all) == 0 {
 		return
 	}
+	w.target.remove(into, all[0].name)
+	if w.stolen[called] == nil {
+		w.stolen[called] = map[name]time.Time{}
+	}
+	w.stolen[called][all[0].name] = time.Now()
 }
 
 func (w *world) policy() work.Policy {

@@ -104,7 +104,6 @@ type call struct {
 	sent    bool
 	woken   bool      // it lay in the hands of a process that stood still
 	gaveUp  time.Time // when nobody waited any more
-	ended   bool
 }
 
 // arrive hands a call to the world.

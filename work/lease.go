@@ -103,10 +103,10 @@ func (l *Lease) Leased(p Policy, now time.Time) bool {
 }
 
 // Quiet tells whether nothing that a holder has sent can still be on its way: it has done the
-// piece or given it back of its own accord, with all answers in its hands, or its lease has
-// been over for as long as a request may live.
+// piece, with all answers in its hands, or its lease has been over for as long as a request
+// may live of which nobody waits for the answer.
 func (l *Lease) Quiet(p Policy, now time.Time) bool {
-	if l.State == Done || l.LeaseHolderID == "" && l.Cause == "" {
+	if l.State == Done {
 		return true
 	}
 	end := l.Expiration

@@ -1,0 +1,45 @@
+package work_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/work"
+)
+
+// TestQuiet: what may still be on its way when a piece is no longer held.
+func TestQuiet(t *testing.T) {
+	p := work.Policy{InitialLease: time.Minute, Heartbeat: time.Second, MaxAttempts: 3}
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	claimed, _, err := work.Lease{}.Claim(p, "w", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released, err := claimed.Release("w", at.Add(10*time.Second), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := claimed.Complete("w", at.Add(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed, err := claimed.Fail("w", at.Add(10*time.Second), "torn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		what  string
+		lease work.Lease
+		from  time.Duration // when it is quiet
+	}{
+		{"never claimed", work.Lease{}, 0},
+		{"claimed, and never heard of again", claimed, 63 * time.Second},
+		{"given back", released, 13 * time.Second},
+		{"failed", failed, 13 * time.Second},
+		{"done", done, 0},
+	} {
+		if !tc.lease.Quiet(p, at.Add(tc.from)) || tc.from > 0 && tc.lease.Quiet(p, at.Add(tc.from-1)) {
+			t.Errorf("%s: it is not quiet from %s on", tc.what, tc.from)
+		}
+	}
+}
