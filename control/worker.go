@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
@@ -45,8 +46,13 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 		}
 		defer end()
 	}
-	if err := worker.Run(ctx, d, c.lanes(side), o); err != nil || ctx.Err() != nil {
+	switch err := worker.Run(ctx, d, c.lanes(side), o); {
+	case err != nil:
 		return nil, err
+	case ctx.Err() != nil && req.Once:
+		return nil, fault.Wrap(fault.Interrupted, context.Cause(ctx))
+	case ctx.Err() != nil: // it was told to stop, and has
+		return nil, nil
 	}
 	return movementsMet(ctx, d, board.Touched())
 }

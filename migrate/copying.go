@@ -46,8 +46,8 @@ func (c *copying) run(ctx context.Context) error {
 	defer stop()
 	err := c.read(ctx, sending)
 	sending.wait.Wait()
-	if e := context.Cause(sending.ctx); e != nil && c.held.Context().Err() == nil {
-		err = e
+	if e := context.Cause(sending.ctx); e != nil && (err == nil || c.held.Context().Err() == nil) {
+		err = e // also when all was read: what was on its way is not acknowledged
 	}
 	return err
 }

@@ -217,6 +217,9 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 	outcome, err := lane.Turn(ctx, s, m, phase)
 	switch {
 	case ctx.Err() != nil:
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.Logger.Warn("a lease was not handed back: others wait until it ends", "worker", s.Worker, "error", err)
+		}
 		return false, nil
 	case err != nil && (IsUnable(err) || drive.Passing(err) || fault.Is(err, fault.LostLease) || errors.Is(err, context.Canceled)):
 		return false, err
