@@ -14,18 +14,14 @@ import (
 
 // documents does one item that is waiting, at random.
 func (t *turn) documents(ctx context.Context) (worker.Outcome, error) {
-	items, err := drive.Pieces[work.Item](ctx, t.Driver, work.ItemsPrefix(t.movement.ID))
-	if err != nil {
+	key, done, err := t.items.find(ctx, t)
+	switch {
+	case err != nil || done == nil && key == "":
 		return worker.Outcome{}, err
+	case done != nil:
+		return *done, nil
 	}
-	key, left := choose(ctx, items, t.plan.Policy, t.now(ctx))
-	if left == 0 {
-		return ended(items, "items"), nil
-	}
-	if key == "" {
-		return worker.Outcome{}, nil
-	}
-	held, _, err := worker.Claim[work.Item](ctx, t.Slot, t.movement, work.ItemsPrefix(t.movement.ID)+key, t.plan.Policy)
+	held, _, err := worker.Claim[work.Item](ctx, t.Slot, t.movement, key, t.plan.Policy)
 	if err != nil || held == nil {
 		return worker.Outcome{}, err
 	}

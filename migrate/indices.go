@@ -83,7 +83,12 @@ func ended[T any, P drive.Piece[T]](pieces map[string]T, what string) worker.Out
 			failed++
 		}
 	}
-	text := counted(len(pieces)-failed, what)
+	return endedWith(len(pieces), failed, what)
+}
+
+// endedWith is the outcome of a phase of so many pieces.
+func endedWith(all, failed int, what string) worker.Outcome {
+	text := counted(all-failed, what)
 	if failed > 0 {
 		text += ", " + counted(failed, what) + " failed"
 	}

@@ -41,6 +41,7 @@ type sides struct {
 	writer   *cluster.Writer
 	places   map[string]map[string]string // see placesOf
 	sharing  sharing
+	items    search
 }
 
 var _ worker.Lane = (*Lane)(nil)

@@ -190,6 +190,17 @@ func (p *process) pause(d time.Duration) {
 	})
 }
 
+// skew is how far the clock of the process's machine is ahead. Only the difference counts, so
+// it is the store's that is told to be behind.
+func (p *process) skew() time.Duration {
+	for _, m := range p.world.script.Mishaps {
+		if m.What == "skew" && m.Whom == p.worker {
+			return m.For
+		}
+	}
+	return 0
+}
+
 func (p *process) wake() {
 	p.asleep = 0
 	all := p.held

@@ -153,7 +153,7 @@ func (v view) Revision(ctx context.Context) (int64, error) {
 
 // Now is coord.Store's.
 func (v view) Now(ctx context.Context) (coord.Time, error) {
-	answer, err := v.ask(ctx, "now", "", func(r *records) any { return coord.Time{At: r.now()} })
+	answer, err := v.ask(ctx, "now", "", func(r *records) any { return coord.Time{At: r.now().Add(-v.process.skew())} })
 	if err != nil {
 		return coord.Time{}, err
 	}

@@ -23,6 +23,7 @@ import (
 //	store away at 10s for 20s         see [Befalls]
 //	target busy at 10s for 20s
 //	clock 3m at 30s                   the store's clock leaps
+//	skew w1 for -20m                  the clock of a machine is behind the store's
 //	verb abort at 40s                 an operator asks for it
 //	steal loans at 50s                somebody deletes a document of the target's index
 type Script struct {
@@ -40,7 +41,7 @@ type Script struct {
 
 // Mishap is one line of what befalls a fleet.
 type Mishap struct {
-	What string // crash, stop, pause, crash-before, crash-after, store, target, clock, verb, steal
+	What string // crash, stop, pause, crash-before, crash-after, store, target, clock, skew, verb, steal
 	Whom string // a process, a step, a kind of failure, a distance, a verb, an index
 	At   time.Duration
 	For  time.Duration
@@ -61,7 +62,7 @@ func (m Mishap) String() string {
 	if !strings.HasPrefix(m.What, "crash-") {
 		text += " at " + m.At.String()
 	}
-	if m.For > 0 {
+	if m.For != 0 {
 		text += " for " + m.For.String()
 	}
 	return text
@@ -163,7 +164,7 @@ func (s *Script) numbers(words []string) (err error) {
 
 func (m Mishap) check() (err error) {
 	switch m.What {
-	case "crash", "stop", "pause", "verb", "steal":
+	case "crash", "stop", "pause", "verb", "steal", "skew":
 	case "crash-before", "crash-after":
 		_, err = strconv.Atoi(m.Whom)
 	case "clock":

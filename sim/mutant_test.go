@@ -1,0 +1,85 @@
+package sim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutants are mistakes that somebody could make, or has made: a piece of the code, and what
+// stands there instead. The simulation must not survive one of them.
+var mutants = []struct {
+	name, file, is, becomes string
+}{
+	{"a lease is not checked", "work/lease.go",
+		"	case l.LeaseHolderID != worker:\n		return fault", "	case l.LeaseHolderID != worker && l.LeaseHolderID == \"nobody\":\n		return fault"},
+	{"a cursor is stored before the target has answered", "migrate/copying.go",
+		"	b.ticket = s.tracker.Begin(end)\n", "	b.ticket = s.tracker.Begin(end)\n	s.tracker.Done(b.ticket, b.counts)\n	b.ticket = s.tracker.Begin(end)\n"},
+	{"an abort does not wait for those at work", "worker/piece.go",
+		"		if !piece.Quiet(p, now) {\n", "		if false && !piece.Quiet(p, now) {\n"},
+	{"an item is done before its successor is there", "migrate/documents.go",
+		"	if err := t.Driver.Make(held.Context(), t.itemKey(&successor), successor); err != nil {\n		return err\n	}\n	return held.Complete()\n",
+		"	if err := held.Complete(); err != nil {\n		return err\n	}\n	return t.Driver.Make(context.Background(), t.itemKey(&successor), successor)\n"},
+	{"a lease is taken from who was heard of", "work/lease.go",
+		"	return !now.After(l.Deadline(p))\n", "	return !now.After(l.HeartbeatAt.Add(p.Heartbeat / 2))\n"},
+	{"a worker does not look at the movement again after it has claimed", "worker/piece.go",
+		"	if err == nil && same(m, &now) {\n		return held, piece, nil\n", "	if err == nil {\n		return held, piece, nil\n"},
+	{"an index is made before it is written down", "migrate/making.go",
+		"	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	err = t.target.CreateIndex(ctx, index.Target, body)\n",
+		"	err = t.target.CreateIndex(ctx, index.Target, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n"},
+	{"differences are not looked at", "migrate/verify.go",
+		"func (v *Verified) differences() int64 { return ", "func (v *Verified) differences() int64 { return 0 * "},
+}
+
+// TestMutants builds this package with each mistake, and lets the same seeds run: with
+// SIM_MUTANTS set, since each takes half a minute.
+func TestMutants(t *testing.T) {
+	if os.Getenv("SIM_MUTANTS") == "" {
+		t.Skip("it builds the lane again for each mistake: set SIM_MUTANTS")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			path := filepath.Join(root, m.file)
+			code, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(code), m.is); n != 1 {
+				t.Fatalf("%s holds this %d times:\n%s", m.file, n, m.is)
+			}
+			dir := t.TempDir()
+			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+			if err := os.WriteFile(changed, []byte(strings.Replace(string(code), m.is, m.becomes, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(overlay, replace, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := exec.CommandContext(t.Context(), "go", "test", "-short", "-overlay", overlay, "-run", "TestScripts|TestACrash|TestSeeds", "-failfast", "-timeout", "100s", ".")
+			run.Env = append(os.Environ(), "SIM_MUTANTS=", "SIM_SEEDS=150", "SIM_LOG=0")
+			said, err := run.CombinedOutput()
+			switch {
+			case err == nil:
+				t.Errorf("it is survived:\n%.2000s", said)
+			case !bytes.Contains(said, []byte("the script:")):
+				t.Errorf("it fails for another reason: %v\n%.2000s", err, said)
+			default:
+				_, law, _ := bytes.Cut(said, []byte("seed "))
+				line, _, _ := bytes.Cut(law, []byte("\n"))
+				t.Logf("seed %s", line)
+			}
+		})
+	}
+}
