@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/spf13/cobra"
 )
 
@@ -42,7 +43,7 @@ SIGTERM stores how far it is and gives its lease back.`,
 			return err
 		}
 		for _, m := range met {
-			err = cmp.Or(err, outcomeOf(m))
+			err = cmp.Or(err, metOutcome(m))
 		}
 		return p.answerWith(err, met, func(w io.Writer) {
 			for _, m := range met {
@@ -54,4 +55,13 @@ SIGTERM stores how far it is and gives its lease back.`,
 		})
 	})
 	return cmd
+}
+
+// metOutcome is the error that a movement's state stands for to a worker: that one was undone
+// is what somebody has asked for.
+func metOutcome(m *control.Movement) error {
+	if m.State == movement.Aborted || m.State == movement.Reversed {
+		return nil
+	}
+	return outcomeOf(m)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -104,7 +105,12 @@ func (p *planned) read(ctx context.Context, index *migrate.Index) error {
 	if _, other := tellable(err); other != nil {
 		return other
 	}
-	p.unread = append(p.unread, fault.At(err, "index "+index.Source))
+	place := "index " + index.Source
+	var told *fault.Error
+	if !errors.As(err, &told) || !slices.Contains(told.Place(), place) { // the reader may have told it
+		err = fault.At(err, place)
+	}
+	p.unread = append(p.unread, err)
 	return nil
 }
 

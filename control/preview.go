@@ -170,9 +170,13 @@ func (p *Preview) refusal() error {
 		return nil
 	}
 	var all []string
+	kind := fault.Conflict // when nothing but that is in the way
 	for _, problem := range p.Problems {
 		all = append(all, problem.Message)
+		if problem.Kind != fault.Conflict.String() {
+			kind = fault.Refused
+		}
 	}
-	err := fault.New(fault.Refused, "%s", strings.Join(all, "; "))
+	err := fault.New(kind, "%s", strings.Join(all, "; "))
 	return fault.WithNext(err, "%s", fmt.Sprint(p.Problems[0].Next))
 }

@@ -43,7 +43,7 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	e, err := s.repo.readPacked(ctx, key, s.layout.codec(codecIndex), &file)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) && s.mayLack(name, -1) {
-			return nil, fault.New(fault.NotFound, "index %s: is not in snapshot %q, whose state is %s", name, s.Name, s.State)
+			return nil, fault.At(fault.New(fault.NotFound, "is not in snapshot %q, whose state is %s", s.Name, s.State), "index "+name)
 		}
 		return nil, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key)
 	}
@@ -92,7 +92,7 @@ func (i *Index) fill(f *indexFile, e *expander) (err error) {
 		return fault.New(fault.Corrupt, "settings: index.number_of_shards is %q", i.Setting["index.number_of_shards"])
 	}
 	if f.Split != nil && !consecutive(f.Split.Active, i.Shards) {
-		err := fault.New(fault.Refused, "index %s: its shards were split in place and have the numbers %v", i.Name, f.Split.Active)
+		err := fault.At(fault.New(fault.Refused, "its shards were split in place and have the numbers %v", f.Split.Active), "index "+i.Name)
 		return fault.WithNext(err, "look for a newer release of this program, or reindex in the cluster and snapshot again")
 	}
 	id, err := strconv.ParseInt(i.Setting["index.version.created"], 10, 64)

@@ -12,7 +12,7 @@ import (
 // elsewhere is fault.Refused.
 func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 	if n < 0 || n >= i.Shards {
-		return nil, fault.New(fault.NotFound, "index %s: no shard %d; its shards are 0 to %d", i.Name, n, i.Shards-1)
+		return nil, fault.At(fault.New(fault.NotFound, "no shard %d; its shards are 0 to %d", n, i.Shards-1), "index "+i.Name)
 	}
 	if err := i.Elsewhere(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (i *Index) Shard(ctx context.Context, n int) (*Shard, error) {
 func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
 	s := i.snapshot
 	if f, absent := s.Failure(i.Name, n); absent {
-		err := fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q: %s", i.Name, n, s.Name, f.Reason)
+		err := fault.At(fault.New(fault.NotFound, "shard %d is not in snapshot %q: %s", n, s.Name, f.Reason), "index "+i.Name)
 		return fault.WithNext(err, "look for it in another snapshot")
 	}
 	shallow := path + "/shallow-" + s.layout.snapKey()
@@ -55,7 +55,7 @@ func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
 		return i.shallow(shallow)
 	}
 	if s.mayLack(i.Name, n) {
-		return fault.New(fault.NotFound, "index %s: shard %d is not in snapshot %q, whose state is %s", i.Name, n, s.Name, s.State)
+		return fault.At(fault.New(fault.NotFound, "shard %d is not in snapshot %q, whose state is %s", n, s.Name, s.State), "index "+i.Name)
 	}
 	return dangling(fault.New(fault.NotFound, "missing"), "snapshot %q holds shard %d of index %q, but %s is missing", s.Name, n, i.Name, key)
 }
@@ -77,7 +77,7 @@ func (s *Snapshot) mayLack(index string, shard int) bool {
 
 // shallow refuses a snapshot that only refers to data in a remote store.
 func (i *Index) shallow(what string) error {
-	err := fault.New(fault.Refused, "index %s: %s: a shallow snapshot, which only points into the remote segment store of an OpenSearch cluster", i.Name, what)
+	err := fault.At(fault.New(fault.Refused, "%s: a shallow snapshot, which only points into the remote segment store of an OpenSearch cluster", what), "index "+i.Name)
 	return fault.WithNext(err, "restore it in that cluster, and snapshot into a repository whose remote_store_index_shallow_copy is false")
 }
 
@@ -110,6 +110,6 @@ func (i *Index) mounted(store string) error {
 	}
 	snapshot := first("index.store.snapshot.snapshot_name", "index.searchable_snapshot.snapshot_id.name")
 	repository := first("index.store.snapshot.repository_name", "index.searchable_snapshot.repository")
-	err := fault.New(fault.Refused, "index %s: a mounted searchable snapshot (index.store.type %s): its documents lie in snapshot %q of repository %q", i.Name, store, snapshot, repository)
+	err := fault.At(fault.New(fault.Refused, "a mounted searchable snapshot (index.store.type %s): its documents lie in snapshot %q of repository %q", store, snapshot, repository), "index "+i.Name)
 	return fault.WithNext(err, "read that snapshot instead")
 }
