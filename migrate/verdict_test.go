@@ -25,6 +25,7 @@ func TestTheVerdict(t *testing.T) {
 		items   int   // that failed
 		entry   work.State
 		allowed int64
+		lost    bool   // the record of the check
 		listed  string // "": done
 	}{
 		"all equal":                          {check: compared(work.Done, 0)},
@@ -36,11 +37,16 @@ func TestTheVerdict(t *testing.T) {
 		"as many failed as may":              {check: compared(work.Done, 2), failed: 2, allowed: 2},
 		"more failed than may":               {check: compared(work.Done, 3), failed: 3, allowed: 2, listed: "missing 3"},
 		"one is missing that has not failed": {check: compared(work.Done, 2), failed: 1, allowed: 5, listed: "missing 2"},
+		"the record of a check is gone":      {lost: true, listed: "books was not compared"},
 		"failures do not allow a torn disk":  {check: compared(work.Failed, 0), failed: 1, allowed: 5, listed: "could not be compared"},
 	} {
-		p := &Progress{Indices: []IndexProgress{{Index: Index{Source: "books"}, State: tc.entry}}, Items: States{Failed: tc.items}}
+		p := &Progress{Indices: []IndexProgress{{Index: Index{Source: "books", Target: "books"}, State: tc.entry}}, Items: States{Failed: tc.items}}
 		p.Failed = tc.failed
-		o := verdict(p, map[string]check{"books": tc.check}, tc.allowed)
+		checks := map[string]check{"books": tc.check}
+		if tc.lost {
+			clear(checks)
+		}
+		o := verdict(p, checks, tc.allowed)
 		if o.Done == o.Listed || o.Listed != (tc.listed != "") || !strings.Contains(o.Text, tc.listed) {
 			t.Errorf("%s: %+v", name, o)
 		}

@@ -75,19 +75,20 @@ func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcom
 	return worker.Outcome{Worked: outcome.Worked}, err
 }
 
-// makeChecks makes a piece for each index that is on the target.
+// makeChecks makes a piece for each index of the plan but those that were not moved. It is the
+// plan that tells what is to be compared: an entry's record may have been lost.
 func (t *turn) makeChecks(ctx context.Context, run string) error {
 	entries, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		e := entries[key]
-		if e.State != work.Done {
+	for i := range t.plan.Indices {
+		index := &t.plan.Indices[i]
+		if entries[work.Safe(index.Source)].State == work.Failed {
 			continue
 		}
-		for _, target := range e.Targets() {
-			c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: e.Source, Target: target}}
+		for _, target := range index.Targets() {
+			c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: index.Source, Target: target}}
 			if err := t.Driver.Make(ctx, t.key("check", run, work.Safe(target)), c); err != nil {
 				return err
 			}
@@ -120,9 +121,16 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 			differing = append(differing, c.Index+": "+strings.ReplaceAll(c.Result.String(), "\n", ", "))
 		}
 	}
-	for _, index := range p.Indices {
+	for i := range p.Indices {
+		index := &p.Indices[i]
 		if index.State == work.Failed {
 			wrong = append(wrong, index.Source+" was not moved: "+index.Cause)
+			continue
+		}
+		for _, target := range index.Targets() {
+			if _, made := checks[work.Safe(target)]; !made {
+				wrong = append(wrong, target+" was not compared: the record of the comparison is gone")
+			}
 		}
 	}
 	if p.Items.Failed > 0 {
