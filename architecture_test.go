@@ -151,7 +151,7 @@ func TestImportsGoDown(t *testing.T) {
 // face only what is below it through control.
 func TestAdaptersAreWiredInOnePlace(t *testing.T) {
 	faces := map[string][]string{"cli": {"control", "document", "fault", "movement", "work"}, "gateway": {"aggregate", "analysis", "catalog", "control", "date", "document",
-		"exception", "fault", "fields", "highlight", "java", "mapping", "placement", "query", "routing", "search", "segment", "token", "wildcard", "xcontent"}}
+		"exception", "fault", "fields", "highlight", "java", "mapping", "movement", "placement", "query", "routing", "search", "segment", "token", "wildcard", "xcontent"}}
 	rooms := readMap(t)
 	for name, src := range readSources(t) {
 		for path, file := range src.files {

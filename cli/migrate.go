@@ -77,6 +77,9 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		if req.Limits, err = limits.change(flags); err != nil {
 			return err
 		}
+		if err := checkWork(req.Workers, req.Policy); err != nil {
+			return err
+		}
 		req.By = userName()
 		req.NoWait = !*wait
 		if req.FromCluster != "" {
@@ -104,6 +107,24 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m) })
 	})
 	return cmd
+}
+
+// checkWork refuses, by their flags, numbers with which nothing would get on.
+func checkWork(workers int, p work.Policy) error {
+	for _, flag := range []struct {
+		name  string
+		value int
+		means string
+	}{
+		{"workers", workers, "pieces are worked at; to work elsewhere only, use reshelve worker"},
+		{"max-attempts", p.MaxAttempts, "attempts are made before a piece has failed"},
+	} {
+		if flag.value < 1 {
+			err := fault.New(fault.Usage, "--%s is %d", flag.name, flag.value)
+			return fault.WithNext(err, "name at least 1: so many %s", flag.means)
+		}
+	}
+	return fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance")
 }
 
 // outcomeOf is the error that a movement's state stands for; nil while all is well.

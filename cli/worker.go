@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/spf13/cobra"
 )
@@ -32,10 +33,13 @@ SIGTERM stores how far it is and gives its lease back.`,
 	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR|local:DIR|postgres://…`")
 	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
-	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does")
+	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does; and GET /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
 	_ = cmd.MarkFlagRequired("join")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+		if req.Slots < 1 {
+			return fault.WithNext(fault.New(fault.Usage, "--slots is %d", req.Slots), "name at least 1: so many pieces are worked at")
+		}
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, nil))
 		req.Listening = func(address string) { p.note("health on %s/health", address) }
 		met, err := p.control.Work(ctx, req)

@@ -29,6 +29,8 @@ type Wiring struct {
 	Remote  func(ctx context.Context, at Reached) (coord.Store, error)
 	// Face answers HTTP for a store, and offers the records of its movements.
 	Face func(s *Store, l Limits, movements coord.Store) *http.Server
+	// Steer lets a server take orders for movements too; nil: none does.
+	Steer func(server *http.Server, d *Desk)
 }
 
 // Reached is a cluster, and how it was reached.

@@ -54,8 +54,9 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(told)
 }
 
-// listenHealth answers GET /health, and nothing else, until end is called.
-func listenHealth(ctx context.Context, req WorkerRequest, h *health) (end func(), err error) {
+// listenHealth answers GET /health, and tells of the place's movements, until end is called. It
+// takes no orders: whoever reaches the address may ask.
+func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health) (end func(), err error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", req.Listen)
 	if err != nil {
@@ -65,6 +66,9 @@ func listenHealth(ctx context.Context, req WorkerRequest, h *health) (end func()
 	mux := http.NewServeMux()
 	mux.Handle("GET /health", h)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: answersWithin, WriteTimeout: 2 * answersWithin}
+	if c.wiring.Steer != nil {
+		c.wiring.Steer(server, c.newDesk(h.records))
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

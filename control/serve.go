@@ -110,9 +110,16 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		return errors.Join(err, tcp.Close())
 	}
 	server := c.wiring.Face(opened.store, req.Limits, opened.movements())
+	inside := newPipes()
+	if c.wiring.Steer != nil {
+		desk := c.serveDesk(ctx, opened, req.Data, inside.dial, req.Logger)
+		c.wiring.Steer(server, desk)
+		defer desk.Close() // it is closed below, but when nothing can be served
+		context.AfterFunc(ctx, desk.stop)
+	}
 	var serving sync.WaitGroup
-	ended := make(chan error, 2) // of which the first tells
-	for _, listener := range []net.Listener{tcp, socket} {
+	ended := make(chan error, 3) // of which the first tells
+	for _, listener := range []net.Listener{tcp, socket, inside} {
 		serving.Go(func() { ended <- server.Serve(listener) })
 	}
 	ready("http://" + tcp.Addr().String())

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -78,18 +77,14 @@ func (h Hours) String() string {
 	return clock(h.from) + "-" + clock(h.to) + " " + h.zone.String()
 }
 
-// MarshalJSON is the text.
-func (h Hours) MarshalJSON() ([]byte, error) { return json.Marshal(h.String()) }
+// MarshalText is String.
+func (h Hours) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalJSON reads the text; "" is always.
-func (h *Hours) UnmarshalJSON(data []byte) (err error) {
-	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return fault.New(fault.Usage, "hours are a text, for example 22:00-06:00 Europe/Berlin")
-	}
+// UnmarshalText is ParseHours; "" is always.
+func (h *Hours) UnmarshalText(text []byte) (err error) {
 	*h = Hours{}
-	if text != "" {
-		*h, err = ParseHours(text)
+	if len(text) > 0 {
+		*h, err = ParseHours(string(text))
 	}
 	return err
 }

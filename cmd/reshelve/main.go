@@ -35,7 +35,7 @@ var openers = map[string]blob.Opener{
 	"file": folder.Open, "s3": s3.Open, "gs": gcs.Open, "az": azure.Open, "http": web.Open, "https": web.Open,
 }
 
-var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Coordinate: coordinate,
+var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Steer: gateway.OfferMovements, Coordinate: coordinate,
 	Records: records, Offer: offer, Remote: reached}
 
 // records opens a coordination store that lies beside the targets.

@@ -1,0 +1,201 @@
+package control
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// Desk tells of the movements of one place on behalf of a face. That of a served store also takes
+// orders for them, begins movements into it, and works for those that it began, in this
+// process and after a restart; other workers may join. Safe for concurrent use.
+type Desk struct {
+	control *Control
+	d       *drive.Driver
+	side    *side  // of a served store; nil: it takes no orders
+	at      string // what plans call that store
+	logger  *slog.Logger
+
+	mu    sync.Mutex
+	looks map[string]*cachedLook
+	busy  map[string]bool // movements that this process works for
+	tasks sync.WaitGroup
+	stop  context.CancelFunc
+}
+
+// deskSlots are those that a served store gives to each movement that it began.
+const deskSlots = 2
+
+// TakesOrders tells whether it does, or only tells of movements.
+func (k *Desk) TakesOrders() bool { return k.side != nil }
+
+// newDesk makes the desk of a place that only tells of its movements.
+func (c *Control) newDesk(records coord.Store) *Desk {
+	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, stop: func() {}}
+}
+
+// serveDesk makes the desk of a served folder, which is reached by dial. Close ends its work.
+func (c *Control) serveDesk(ctx context.Context, opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
+	k := c.newDesk(opened.folder.Coord)
+	k.at, k.logger = dir, logger
+	transport := over(dial)
+	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord}
+	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx))
+	k.tasks.Go(func() {
+		defer transport.CloseIdleConnections()
+		k.attend(ctx)
+	})
+	return k
+}
+
+// Close gives all leases back and ends the work.
+func (k *Desk) Close() {
+	k.stop()
+	k.tasks.Wait()
+}
+
+// hostKey is that of the record which says that the served store works for the movement. It
+// goes with the movement's other records.
+func hostKey(id string) string { return "movement/" + id + "/host" }
+
+// attend works for every movement that the store began and that owes something, whoever has
+// resumed it, until ctx ends.
+func (k *Desk) attend(ctx context.Context) {
+	var working sync.WaitGroup
+	defer working.Wait()
+	for ; ctx.Err() == nil; _ = drive.Wait(ctx, time.Second) {
+		all, err := k.d.Movements(ctx)
+		if err != nil {
+			continue
+		}
+		for i := range all {
+			id := all[i].ID
+			if len(all[i].Owed()) == 0 || !k.hosts(ctx, id) || !k.take(id) {
+				continue
+			}
+			working.Go(func() {
+				defer k.giveBack(id)
+				err := worker.Run(ctx, k.d, k.control.lanes(k.side), worker.Options{
+					Name: workerName(), Slots: deskSlots, Movement: id, Logger: k.logger, Pause: 200 * time.Millisecond})
+				if err != nil && ctx.Err() == nil {
+					k.logger.Warn("the work for a movement ended", "movement", id, "error", err)
+				}
+			})
+		}
+	}
+}
+
+func (k *Desk) hosts(ctx context.Context, id string) bool {
+	_, err := k.d.Store().Get(ctx, hostKey(id))
+	return err == nil
+}
+
+// take marks a movement as one that this process works for; false when it is.
+func (k *Desk) take(id string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.busy[id] {
+		return false
+	}
+	k.busy[id] = true
+	return true
+}
+
+func (k *Desk) giveBack(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.busy, id)
+}
+
+// Begin plans a migration into the served store and starts it; the target of the request is
+// the store. It does not wait for the work.
+func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error) {
+	req.Target, req.Logger = k.at, k.logger
+	d, id, err := k.control.begin(ctx, k.side, &req)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Make(ctx, hostKey(id), struct{}{}); err != nil {
+		return nil, err
+	}
+	return k.Look(ctx, id)
+}
+
+// Movements are all, by ID, without their progress.
+func (k *Desk) Movements(ctx context.Context) ([]movement.Record, error) { return k.d.Movements(ctx) }
+
+// cachedLook is the newest look at one movement.
+type cachedLook struct {
+	mu sync.Mutex
+	lookout
+	at  time.Time
+	got *Movement
+}
+
+// Look is one movement with its progress, which may be some seconds old where a look is
+// expensive; not so its state.
+func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
+	r, err := k.d.Movement(ctx, id)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = fault.WithNext(err, "GET /_reshelve/movements lists those that are there")
+		}
+		return nil, err
+	}
+	k.mu.Lock()
+	seen := k.looks[id]
+	if seen == nil {
+		seen = &cachedLook{lookout: lookout{d: k.d, id: id}}
+		k.looks[id] = seen
+	}
+	if r.State.Ended() {
+		delete(k.looks, id)
+	}
+	k.mu.Unlock()
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	if seen.got != nil && seen.got.Events == r.Events && time.Since(seen.at) < pauseAfter(seen.took) {
+		return seen.got, nil
+	}
+	m, err := seen.look(ctx)
+	if err == nil {
+		seen.got, seen.at = m, time.Now()
+	}
+	return m, err
+}
+
+// Tell lets a verb happen to a movement. It does not wait for what workers then do.
+func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
+	if _, _, err := k.d.Apply(ctx, o.ID, movement.Event{Verb: o.Verb, By: o.By, Why: o.Why}); err != nil {
+		return nil, err
+	}
+	return k.Look(ctx, o.ID)
+}
+
+// Throttle changes the limits of a movement; see [Control.Throttle].
+func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
+	return throttle(ctx, k.d, o, change)
+}
+
+// LimitsOf are the limits that a plain change asks for: nil stays, and "" are no hours.
+func LimitsOf(documents, bytes *float64, hours *string) (c LimitsChange, err error) {
+	c = LimitsChange{DocumentsPerSecond: documents, BytesPerSecond: bytes}
+	if hours != nil {
+		c.Hours = &migrate.Hours{}
+		if *hours != "" {
+			*c.Hours, err = ParseHours(*hours)
+		}
+	}
+	return c, err
+}

@@ -1,0 +1,288 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// The paths of movements beside the API of documents.
+const (
+	movementsPath = "/_reshelve/movements"
+	openAPIPath   = "/_reshelve/openapi"
+	metricsPath   = "/_reshelve/metrics"
+)
+
+// OfferMovements makes the server take orders for movements, where the desk does, tell of them and of their numbers
+// as metrics, and describe that by OpenAPI: at and below /_reshelve/movements,
+// /_reshelve/metrics and /_reshelve/openapi.json. Pages of other origins may not give orders.
+//
+// There is no authentication: a server that takes orders must listen on loopback only.
+func OfferMovements(server *http.Server, d *control.Desk) {
+	mux := http.NewServeMux()
+	newMovements(mux, d)
+	mux.Handle("GET "+metricsPath, metricsHandler(d))
+	mux.HandleFunc("/_reshelve/", func(w http.ResponseWriter, r *http.Request) {
+		tellProblem(w, fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path))
+	})
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answerProblem(w, newProblem(http.StatusForbidden, "a page of "+r.Header.Get("Origin")+" gives no orders here").(*problem))
+	}))
+	protected := protection.Handler(mux)
+	for _, root := range []string{movementsPath, metricsPath, openAPIPath + ".json"} {
+		Offer(server, root, brief{protected})
+	}
+}
+
+// brief is a handler whose requests do not last.
+type brief struct{ http.Handler }
+
+func (brief) End() {}
+
+// steering are the operations on movements.
+type steering struct{ desk *control.Desk }
+
+var ownProblems sync.Once
+
+// newMovements adds the operations to mux, and gives their description.
+func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
+	ownProblems.Do(func() { huma.NewError = newProblem })
+	config := huma.DefaultConfig("Reshelve: movements", "1")
+	config.Info.Description = "Movements are changes of the shape of an index: here the move of a snapshot's documents into the store that is served. " +
+		"Errors are problem details (RFC 9457) with kind and next."
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = openAPIPath, "", "", nil
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	api := humago.New(mux, config)
+	s := steering{d}
+	huma.Register(api, huma.Operation{OperationID: "listMovements", Method: http.MethodGet, Path: movementsPath,
+		Summary: "All movements, by ID, without their progress", Errors: []int{500, 503}}, s.list)
+	huma.Register(api, huma.Operation{OperationID: "getMovement", Method: http.MethodGet, Path: movementsPath + "/{id}",
+		Summary: "One movement, with its progress", Errors: []int{404, 500, 503}}, s.get)
+	if !d.TakesOrders() {
+		return api.OpenAPI()
+	}
+	huma.Register(api, huma.Operation{OperationID: "beginMovement", Method: http.MethodPost, Path: movementsPath, DefaultStatus: http.StatusAccepted,
+		Summary: "Plan a movement into this store, and start it; its Location tells how far it is", Errors: []int{400, 404, 409, 500, 503}}, s.begin)
+	for _, order := range orders {
+		huma.Register(api, huma.Operation{OperationID: string(order.verb) + "Movement", Method: http.MethodPost,
+			Path: movementsPath + "/{id}/" + string(order.verb), Summary: order.says, Errors: []int{400, 404, 409, 500, 503}}, s.order(order.verb))
+	}
+	huma.Register(api, huma.Operation{OperationID: "throttleMovement", Method: http.MethodPost, Path: movementsPath + "/{id}/throttle",
+		Summary: "Change how fast, and when, it may be; what is not named stays", Errors: []int{400, 404, 409, 500, 503}}, s.throttle)
+	return api.OpenAPI()
+}
+
+// orders are the verbs that need no more than a movement.
+var orders = []struct {
+	verb movement.Verb
+	says string
+}{
+	{movement.Pause, "Stop working on it: leases are given back"},
+	{movement.Resume, "Go on with what is paused, held or failed"},
+	{movement.Verify, "Compare both sides again"},
+	{movement.Repair, "Send what is missing or stale, and compare again"},
+	{movement.Redrive, "Send again what failed, and compare again"},
+	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
+	{movement.Abort, "Undo everything that it has made"},
+}
+
+// schemaName tells types of one name in several packages apart.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	name := huma.DefaultSchemaNamer(t, hint)
+	if pkg := path.Base(t.PkgPath()); t.Name() != "" && pkg != "." && pkg != "gateway" {
+		return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	return name
+}
+
+type listed struct {
+	Body struct {
+		Movements []movement.Record `json:"movements"`
+	}
+}
+
+func (s steering) list(ctx context.Context, _ *struct{}) (*listed, error) {
+	all, err := s.desk.Movements(ctx)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	answer := &listed{}
+	answer.Body.Movements = append([]movement.Record{}, all...)
+	return answer, nil
+}
+
+// named is a request that names a movement.
+type named struct {
+	ID string `path:"id" doc:"The movement's id"`
+}
+
+type one struct{ Body *control.Movement }
+
+func (s steering) get(ctx context.Context, in *named) (*one, error) {
+	return oneOf(s.desk.Look(ctx, in.ID))
+}
+
+func oneOf(m *control.Movement, err error) (*one, error) {
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return &one{m}, nil
+}
+
+// Throttling are the limits of a request: what is absent stays as it is.
+type Throttling struct {
+	DocumentsPerSecond *float64 `json:"documentsPerSecond,omitempty" minimum:"0" doc:"Of all workers together; 0: no limit"`
+	BytesPerSecond     *float64 `json:"bytesPerSecond,omitempty" minimum:"0" doc:"Of all workers together; 0: no limit"`
+	Hours              *string  `json:"hours,omitempty" doc:"In which it may be at work each day: FROM-TO ZONE; empty: always" example:"22:00-06:00 Europe/Berlin"`
+}
+
+type begun struct {
+	Location string `header:"Location"`
+	Body     *control.Movement
+}
+
+type wanted struct {
+	Body struct {
+		Kind          string            `json:"kind" enum:"migrate"`
+		From          string            `json:"from" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…"`
+		Snapshot      string            `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
+		Indices       []string          `json:"indices,omitempty" doc:"Names, or patterns with *; absent: all"`
+		Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones"`
+		IntoExisting  bool              `json:"intoExisting,omitempty" doc:"Write into indices that hold documents"`
+		NoVersions    bool              `json:"noVersions,omitempty" doc:"Send documents without the versions that the snapshot holds"`
+		AllowPartial  bool              `json:"allowPartial,omitempty" doc:"Take what there is of a snapshot that is not complete"`
+		AllowFailures int64             `json:"allowFailures,omitempty" minimum:"0" doc:"How many documents may fail without holding it"`
+		AcceptLoss    bool              `json:"acceptLoss,omitempty" doc:"Accept what loses meaning here"`
+		KeepWayBack   bool              `json:"keepWayBack,omitempty" doc:"Do not finish by itself: abort stays possible until finish"`
+		Limits        Throttling        `json:"limits,omitempty"`
+		Why           string            `json:"why,omitempty" doc:"For its history"`
+	}
+}
+
+// caller is who gives orders here, for the history: nobody has said who it is.
+const caller = "http"
+
+func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
+	b := &in.Body
+	limits, err := control.LimitsOf(b.Limits.DocumentsPerSecond, b.Limits.BytesPerSecond, b.Limits.Hours)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	req := control.MigrateRequest{
+		Selection:    control.Selection{Repository: b.From, Snapshot: b.Snapshot, Indices: b.Indices, AllowPartial: b.AllowPartial},
+		IntoExisting: b.IntoExisting, NoVersions: b.NoVersions, AllowFailures: b.AllowFailures, Yes: b.AcceptLoss,
+		KeepWayBack: b.KeepWayBack, Limits: limits, By: caller, Why: b.Why,
+	}
+	for from, to := range b.Rename {
+		req.Rename = append(req.Rename, from+"="+to)
+	}
+	m, err := s.desk.Begin(ctx, req)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return &begun{movementsPath + "/" + m.ID, m}, nil
+}
+
+// ordered is an order for a movement.
+type ordered struct {
+	ID   string `path:"id" doc:"The movement's id"`
+	Body *struct {
+		Why string `json:"why,omitempty" doc:"For its history"`
+	}
+}
+
+func (s steering) order(verb movement.Verb) func(context.Context, *ordered) (*one, error) {
+	return func(ctx context.Context, in *ordered) (*one, error) {
+		order := control.Order{ID: in.ID, Verb: verb, By: caller}
+		if in.Body != nil {
+			order.Why = in.Body.Why
+		}
+		return oneOf(s.desk.Tell(ctx, order))
+	}
+}
+
+type throttled struct {
+	ID   string `path:"id" doc:"The movement's id"`
+	Body struct {
+		Throttling
+		Why string `json:"why,omitempty" doc:"For its history"`
+	}
+}
+
+func (s steering) throttle(ctx context.Context, in *throttled) (*one, error) {
+	change, err := control.LimitsOf(in.Body.DocumentsPerSecond, in.Body.BytesPerSecond, in.Body.Hours)
+	if err == nil && change == (control.LimitsChange{}) {
+		err = fault.WithNext(fault.New(fault.Usage, "no limit is named"), "name documentsPerSecond, bytesPerSecond or hours")
+	}
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return oneOf(s.desk.Throttle(ctx, control.Order{ID: in.ID, By: caller, Why: in.Body.Why}, change))
+}
+
+// problem is an error as RFC 9457 has it.
+type problem struct {
+	Type   string   `json:"type"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Detail string   `json:"detail"`
+	Kind   string   `json:"kind" doc:"What sort of thing went wrong"`
+	Place  []string `json:"place,omitempty" doc:"Where, from the outside in"`
+	Next   string   `json:"next,omitempty" doc:"What can be done"`
+}
+
+const problemType = "application/problem+json"
+
+func (p *problem) Error() string             { return p.Detail }
+func (p *problem) GetStatus() int            { return p.Status }
+func (p *problem) ContentType(string) string { return problemType }
+
+func problemOf(err error) *problem {
+	kind := fault.KindOf(err)
+	p := &problem{Type: "about:blank", Title: http.StatusText(kind.HTTPStatus()), Status: kind.HTTPStatus(), Kind: kind.String(),
+		Detail: err.Error(), Next: fault.Next(err)}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		p.Place = known.Place()
+	}
+	return p
+}
+
+// newProblem is the error of a request that no operation has seen.
+func newProblem(status int, text string, errs ...error) huma.StatusError {
+	for _, err := range errs {
+		text += "; " + err.Error()
+	}
+	if status == http.StatusUnprocessableEntity {
+		status = http.StatusBadRequest
+	}
+	kind := fault.Usage
+	if status >= 500 {
+		kind = fault.Bug
+	}
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text, Kind: kind.String()}
+}
+
+// tellProblem answers with an error.
+func tellProblem(w http.ResponseWriter, err error) { answerProblem(w, problemOf(err)) }
+
+func answerProblem(w http.ResponseWriter, p *problem) {
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p)
+}

@@ -1,0 +1,257 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/blob/folder"
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord"
+	records "github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/gateway"
+	shard "github.com/reshelve/reshelve/shard/memory"
+)
+
+// served is a store that is served, with movements, in memory.
+type served struct {
+	t       *testing.T
+	address string
+}
+
+func serveMovements(t *testing.T) served {
+	t.Helper()
+	c := control.New(control.Wiring{
+		Blobs: map[string]blob.Opener{"file": folder.Open},
+		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
+			return control.Folder{Coord: records.New(), Engine: shard.New(shard.Options{})}, nil
+		},
+		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
+			return gateway.New(s, gateway.Options{}).HTTP()
+		},
+		Steer: gateway.OfferMovements,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)},
+			func(s control.Serving) { ready <- s.Address })
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case address := <-ready:
+		return served{t, address}
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	panic("unreachable")
+}
+
+// ask sends a request, and gives the status, the header and the body of the answer.
+func (s served) ask(method, path, body string) (int, http.Header, map[string]any) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.address+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if strings.HasPrefix(body, "origin:") {
+		request.Header.Set("Origin", strings.TrimPrefix(body, "origin:"))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var answer map[string]any
+	if strings.Contains(response.Header.Get("Content-Type"), "json") {
+		if err := json.Unmarshal(text, &answer); err != nil {
+			s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+		}
+	} else {
+		answer = map[string]any{"text": string(text)}
+	}
+	return response.StatusCode, response.Header, answer
+}
+
+// wait waits until the movement at path is in a state.
+func (s served) wait(path, state string) map[string]any {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		_, _, m := s.ask("GET", path, "")
+		if m["state"] == state {
+			return m
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("it is %v and not %s: %v", m["state"], state, m["cause"])
+		}
+	}
+}
+
+func repositoryOf(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "testdata", "repositories", name, "repo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAMovementByHTTP: it is begun, works by itself, is paused, throttled and resumed, and ends;
+// each refusal is a problem with what to do instead.
+func TestAMovementByHTTP(t *testing.T) {
+	s := serveMovements(t)
+	body, _ := json.Marshal(map[string]any{"kind": "migrate", "from": repositoryOf(t, "opensearch-2.19.0-basic"), "indices": []string{"shelves"},
+		"rename": map[string]string{"shelves": "racks"}, "limits": map[string]any{"documentsPerSecond": 1}, "keepWayBack": true, "why": "a test"})
+	status, header, m := s.ask("POST", "/_reshelve/movements", string(body))
+	at := header.Get("Location")
+	if status != http.StatusAccepted || at != "/_reshelve/movements/"+m["id"].(string) {
+		t.Fatalf("%d, Location %q: %v", status, at, m)
+	}
+	if status, _, p := s.ask("POST", "/_reshelve/movements", string(body)); status != http.StatusBadRequest || p["next"] == nil || !strings.Contains(p["detail"].(string), m["id"].(string)) {
+		t.Errorf("a second one into the same index: %d %v", status, p)
+	}
+	if status, _, m = s.ask("POST", at+"/pause", `{"why":"lunch"}`); status != http.StatusOK || m["state"] != "paused" {
+		t.Fatalf("%d %v", status, m)
+	}
+	if status, _, p := s.ask("POST", at+"/repair", ""); status != http.StatusConflict || p["next"] == nil || p["kind"] != "conflict" {
+		t.Errorf("repair of what is paused: %d %v", status, p)
+	}
+	if status, _, m = s.ask("POST", at+"/throttle", `{"documentsPerSecond":0}`); status != http.StatusOK || m["rate"] == nil {
+		t.Errorf("%d %v", status, m)
+	}
+	if status, _, m = s.ask("POST", at+"/resume", ""); status != http.StatusOK {
+		t.Errorf("%d %v", status, m)
+	}
+	m = s.wait(at, "switched")
+	if p := m["progress"].(map[string]any); p["acknowledged"] != 62.0 || p["failed"] != 0.0 {
+		t.Errorf("%v", p)
+	}
+	_, _, text := s.ask("GET", "/_reshelve/metrics", "")
+	for _, want := range []string{`reshelve_movements{kind="migrate",state="switched"} 1`, `reshelve_movement_documents{movement="` + m["id"].(string) + `",result="acknowledged"} 62`} {
+		if !strings.Contains(text["text"].(string), want) {
+			t.Errorf("the metrics lack %s:\n%s", want, text["text"])
+		}
+	}
+	if status, _, m = s.ask("POST", at+"/abort", ""); status != http.StatusOK {
+		t.Errorf("%d %v", status, m)
+	}
+	s.wait(at, "aborted")
+	if status, _, _ := s.ask("GET", "/racks", ""); status != http.StatusNotFound {
+		t.Errorf("of what was aborted an index is left: %d", status)
+	}
+	_, _, all := s.ask("GET", "/_reshelve/movements", "")
+	if list := all["movements"].([]any); len(list) != 1 {
+		t.Errorf("%v", list)
+	}
+}
+
+// TestRefusalsOfMovements are problems, by their kinds.
+func TestRefusalsOfMovements(t *testing.T) {
+	s := serveMovements(t)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		kind, says         string
+	}{
+		{"GET", "/_reshelve/movements/nosuch", "", 404, "not-found", "nosuch"},
+		{"POST", "/_reshelve/movements/nosuch/pause", "", 404, "not-found", "nosuch"},
+		{"POST", "/_reshelve/movements/nosuch/dance", "", 404, "not-found", "dance"},
+		{"DELETE", "/_reshelve/movements/nosuch", "", 404, "not-found", "DELETE"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate"}`, 400, "usage", "from"},
+		{"POST", "/_reshelve/movements", `{"kind":"dance","from":"/x"}`, 400, "usage", "kind"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","fom":"/y"}`, 400, "usage", "fom"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","limits":{"hours":"late"}}`, 400, "usage", "late"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/nosuch"}`, 404, "not-found", "nosuch"},
+		{"POST", "/_reshelve/movements", `{"kind"`, 400, "usage", "JSON"},
+		{"POST", "/_reshelve/movements/nosuch/throttle", `{"documentsPerSecond":-1}`, 400, "usage", "0"},
+		{"POST", "/_reshelve/movements/nosuch/throttle", `{}`, 400, "usage", "no limit"},
+		{"POST", "/_reshelve/movements/nosuch/abort", "origin:http://elsewhere.example", 403, "usage", "elsewhere.example"},
+	} {
+		status, header, p := s.ask(c.method, c.path, c.body)
+		detail, _ := p["detail"].(string)
+		if status != c.status || p["kind"] != c.kind || !strings.Contains(detail, c.says) || header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s %s: %d %s %v", c.method, c.path, c.body, status, header.Get("Content-Type"), p)
+		}
+	}
+}
+
+// TestTheDescriptionIsTrue: docs/openapi.json is what the server gives, and each operation of
+// it, and nothing else, is answered, with a status that it names. UPDATE=1 writes the file.
+func TestTheDescriptionIsTrue(t *testing.T) {
+	s := serveMovements(t)
+	_, _, described := s.ask("GET", "/_reshelve/openapi.json", "")
+	text, err := json.MarshalIndent(described, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = "../docs/openapi.json"
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(page, append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(kept) != string(text)+"\n" {
+		t.Errorf("%s is not what the server tells: UPDATE=1 go test ./gateway -run Description", page)
+	}
+	if v := described["openapi"].(string); !strings.HasPrefix(v, "3.1") {
+		t.Errorf("it is of version %s", v)
+	}
+	verbs := []string{"", "/pause", "/resume", "/throttle", "/verify", "/repair", "/redrive", "/finish", "/abort"}
+	paths := described["paths"].(map[string]any)
+	var want []string
+	for _, verb := range verbs {
+		want = append(want, "/_reshelve/movements/{id}"+verb)
+	}
+	want = append(want, "/_reshelve/movements")
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(paths)); !slices.Equal(got, want) {
+		t.Errorf("it tells of %v\nwant %v", got, want)
+	}
+	for path, operations := range paths {
+		for method, operation := range operations.(map[string]any) {
+			status, _, answer := s.ask(strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "nosuch"), map[bool]string{true: `{"why":"x"}`}[method == "post"])
+			if strings.Contains(string(mustJSON(t, answer)), "nothing is at") {
+				t.Errorf("%s %s is not answered", method, path)
+			}
+			if responses := operation.(map[string]any)["responses"].(map[string]any); responses[strconv.Itoa(status)] == nil {
+				t.Errorf("%s %s: %d is not told of", method, path, status)
+			}
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
