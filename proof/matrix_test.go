@@ -3,16 +3,13 @@ package proof
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -135,10 +132,10 @@ func (m *matrix) pair(repository, snapshot string) (lines row) {
 			Message string
 		} `json:"problems"`
 	}
-	code, out, wrong := m.command("migrate", "-q", "--from", from, "--to", m.at, "--snapshot", snapshot, "--yes", "--allow-partial", "--dry-run", "--output", "json")
-	if err := json.Unmarshal(out, &plan); err != nil {
+	code, out, wrong := ends(m.t, "migrate", "-q", "--from", from, "--to", m.at, "--snapshot", snapshot, "--yes", "--allow-partial", "--dry-run", "--output", "json")
+	if err := json.Unmarshal([]byte(out), &plan); err != nil {
 		var problem struct{ Error struct{ Message string } }
-		if err := json.Unmarshal(wrong, &problem); err != nil {
+		if err := json.Unmarshal([]byte(wrong), &problem); err != nil {
 			m.t.Fatalf("%s %s: exit code %d: %s%s", repository, snapshot, code, out, wrong)
 		}
 		return row{fmt.Sprintf("refused, exit code %d: %s", code, problem.Error.Message)}
@@ -164,14 +161,14 @@ func (m *matrix) pair(repository, snapshot string) (lines row) {
 	if len(targets) == 0 {
 		return lines
 	}
-	code, out, wrong = m.command(args...)
+	code, out, wrong = ends(m.t, args...)
 	var moved struct {
 		ID, State string
 		Progress  struct {
 			Indices []struct{ Source, Cause string }
 		}
 	}
-	if err := json.Unmarshal(out, &moved); err != nil || moved.State != "switched" && moved.State != "held" {
+	if err := json.Unmarshal([]byte(out), &moved); err != nil || moved.State != "switched" && moved.State != "held" {
 		m.t.Errorf("%s %s: exit code %d, %s: %s", repository, snapshot, code, moved.State, wrong)
 		return nil
 	}
@@ -193,8 +190,8 @@ func (m *matrix) listed(id string) (by map[string]map[string]string, pieces map[
 		Documents []struct{ Index, ID, Type string }
 		Pieces    []struct{ Index, Item, Cause string }
 	}
-	code, out, wrong := m.command("movement", "failures", id, "--at", m.at, "--output", "json", "--all")
-	if err := json.Unmarshal(out, &all); err != nil {
+	code, out, wrong := ends(m.t, "movement", "failures", id, "--at", m.at, "--output", "json", "--all")
+	if err := json.Unmarshal([]byte(out), &all); err != nil {
 		m.t.Fatalf("failures: exit code %d, %v: %s", code, err, wrong)
 	}
 	by, pieces = map[string]map[string]string{}, map[string]string{}
@@ -261,7 +258,7 @@ func (m *matrix) account(repository, snapshot, id string, targets, causes map[st
 func (m *matrix) abort(id string, targets map[string]string) {
 	m.t.Helper()
 	for _, args := range [][]string{{"movement", "abort", id, "--at", m.at}, {"worker", "--join", m.at, "--once"}} {
-		if code, _, wrong := m.command(args...); code != 0 {
+		if code, _, wrong := ends(m.t, args...); code != 0 {
 			m.t.Fatalf("%v: exit code %d: %s", args, code, wrong)
 		}
 	}
@@ -273,20 +270,6 @@ func (m *matrix) abort(id string, targets map[string]string) {
 			m.t.Errorf("after an abort %s is there: %v %d", index, err, answer.Status)
 		}
 	}
-}
-
-func (m *matrix) command(args ...string) (code int, out, wrong []byte) {
-	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(m.t), args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	var exit *exec.ExitError
-	if err := cmd.Run(); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		m.t.Fatalf("%v: %v %v: %s", args, err, ctx.Err(), stderr.Bytes())
-	}
-	return cmd.ProcessState.ExitCode(), stdout.Bytes(), stderr.Bytes()
 }
 
 // pairs are the snapshots that are moved: RESHELVE_MATRIX=all takes all that there are, and

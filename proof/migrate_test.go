@@ -2,13 +2,10 @@ package proof
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,27 +14,6 @@ import (
 
 	"github.com/reshelve/reshelve/document"
 )
-
-// runs runs the binary and gives its standard output; it must succeed.
-func runs(t *testing.T, args ...string) []byte {
-	t.Helper()
-	return ends(t, 0, args...)
-}
-
-// ends runs the binary, which must end with the code, and gives its standard output.
-func ends(t *testing.T, code int, args ...string) []byte {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t), args...)
-	var out, wrong bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &wrong
-	var exit *exec.ExitError
-	if err := cmd.Run(); err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != code {
-		t.Fatalf("reshelve %s: %v\n%s%s", strings.Join(args, " "), err, wrong.Bytes(), out.Bytes())
-	}
-	return out.Bytes()
-}
 
 // prints are the fingerprints of documents, how often each is there.
 type prints map[string]int
@@ -253,12 +229,12 @@ func TestWhatATargetRefusesIsListed(t *testing.T) {
 		t.Errorf("refused are %q", got)
 	}
 	runs(t, "movement", "redrive", id, "--at", data)
-	ends(t, 9, "worker", "--join", data, "--once")
+	endsWith(t, 9, "worker", "--join", data, "--once")
 	if got := refused(); status("held") != id || !slices.Equal(got, want) {
 		t.Errorf("after a redrive refused are %q", got)
 	}
 	runs(t, "movement", "finish", id, "--at", data, "--why", "they are known")
-	ends(t, 10, "worker", "--join", data, "--once")
+	endsWith(t, 10, "worker", "--join", data, "--once")
 	status("finished")
 }
 
@@ -273,7 +249,7 @@ func TestAPreviewMakesNothing(t *testing.T) {
 		}
 		Problems []struct{ Message string }
 	}
-	if err := json.Unmarshal(ends(t, 5, "migrate", "--dry-run", "--from", repository, "--to", data, "--output", "json"), &preview); err != nil {
+	if err := json.Unmarshal(endsWith(t, 5, "migrate", "--dry-run", "--from", repository, "--to", data, "--output", "json"), &preview); err != nil {
 		t.Fatal(err)
 	}
 	if len(preview.Indices) != 4 || len(preview.Indices[3].Changes) == 0 {

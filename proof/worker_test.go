@@ -10,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -60,18 +59,6 @@ func newGate(t *testing.T, server string) *gate {
 		g.Close()
 	})
 	return g
-}
-
-// ends runs the binary to its end, and gives its exit code and what it has printed.
-func ends(t *testing.T, args ...string) (code int, out, wrong string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t), args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // the code tells
-	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
 // items are how many of a movement's items wait, are leased, done and failed.
