@@ -130,7 +130,7 @@ func TestAMovementByHTTP(t *testing.T) {
 	if status != http.StatusAccepted || at != "/_reshelve/movements/"+m["id"].(string) {
 		t.Fatalf("%d, Location %q: %v", status, at, m)
 	}
-	if status, _, p := s.ask("POST", "/_reshelve/movements", string(body)); status != http.StatusBadRequest || p["next"] == nil || !strings.Contains(p["detail"].(string), m["id"].(string)) {
+	if status, _, p := s.ask("POST", "/_reshelve/movements", string(body)); status != http.StatusConflict || p["next"] == nil || !strings.Contains(p["detail"].(string), m["id"].(string)) {
 		t.Errorf("a second one into the same index: %d %v", status, p)
 	}
 	if status, _, m = s.ask("POST", at+"/pause", `{"why":"lunch"}`); status != http.StatusOK || m["state"] != "paused" {
