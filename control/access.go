@@ -20,6 +20,10 @@ const (
 //	RESHELVE_TARGET_USER, RESHELVE_TARGET_PASSWORD   basic authentication
 //	RESHELVE_TARGET_API_KEY                          an API key, as the cluster gave it out
 //	RESHELVE_TARGET_BEARER                           a bearer token
+//	RESHELVE_TARGET_AWS_REGION                       requests are signed for Amazon OpenSearch Service there, with
+//	                                                 the keys of the environment, of a profile, or of a role
+//	RESHELVE_TARGET_AWS_SERVICE                      es, the default, or aoss for serverless collections
+//	RESHELVE_TARGET_AWS_PROFILE                      of the files of the AWS tools
 //	RESHELVE_TARGET_CA                               a file of certificates that are trusted
 //	RESHELVE_TARGET_CERT, RESHELVE_TARGET_KEY        our own certificate
 //	RESHELVE_TARGET_INSECURE=true                    any certificate is taken
@@ -29,6 +33,11 @@ func access(prefix, url string) (cluster.Options, error) {
 		URL:         url,
 		Credentials: cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
 		TLS:         cluster.TLS{CA: env("CA"), Cert: env("CERT"), Key: env("KEY")},
+	}
+	if region := env("AWS_REGION"); region != "" {
+		o.Credentials.AWS = &cluster.AWS{Region: region, Service: env("AWS_SERVICE"), Keys: cluster.AmbientKeys(env("AWS_PROFILE"))}
+	} else if env("AWS_SERVICE") != "" || env("AWS_PROFILE") != "" {
+		return o, fault.New(fault.Usage, "%sAWS_SERVICE and %sAWS_PROFILE need %sAWS_REGION", prefix, prefix, prefix)
 	}
 	switch insecure := env("INSECURE"); insecure {
 	case "":

@@ -79,7 +79,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseVerify:
 		return t.verify(ctx, phase)
 	}
-	return worker.Outcome{}, fault.New(fault.Refused, "this version knows no phase %q of a migration", phase.Name)
+	return worker.Outcome{}, worker.Unable(fault.New(fault.Refused, "this version knows no phase %q of a migration", phase.Name))
 }
 
 // single lets one worker at a time do a phase; what do returns tells people what came of it.

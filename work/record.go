@@ -2,6 +2,8 @@ package work
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/reshelve/reshelve/fault"
@@ -36,10 +38,23 @@ func (*Schema) UnmarshalJSON(data []byte) error {
 	case err != nil || version < 1:
 		return fault.New(fault.Corrupt, "%.20q is no version of a schema", data)
 	case version > schema:
-		return fault.WithNext(fault.New(fault.Refused, "the record has version %d of its schema; this release knows %d", version, schema),
+		return fault.WithNext(fault.Wrap(fault.Refused, newer(version)),
 			"use the release of Reshelve that the movement was begun with, or a newer one")
 	}
 	return nil
+}
+
+// newer is the version of a record that this release does not know.
+type newer int
+
+func (n newer) Error() string {
+	return fmt.Sprintf("the record has version %d of its schema; this release knows %d", int(n), schema)
+}
+
+// IsNewer tells whether err, whatever its kind has become, says that a record has a newer schema.
+func IsNewer(err error) bool {
+	var n newer
+	return errors.As(err, &n)
 }
 
 // ReadItem reads an item as it was stored: fault.Refused when its schema is newer,

@@ -68,3 +68,19 @@ func TestTheBoard(t *testing.T) {
 		t.Errorf("touched: %v", touched)
 	}
 }
+
+// TestANewerRecordIsLeftAlone by a worker of an older release: it does not hold the movement.
+func TestANewerRecordIsLeftAlone(t *testing.T) {
+	f := newFleet(t)
+	if err := f.Make(t.Context(), "movement/m/phase/one", map[string]any{"schemaVersion": 2}); err != nil {
+		t.Fatal(err)
+	}
+	err := worker.Run(t.Context(), f.Driver, map[movement.Kind]worker.Lane{"count": f.counter},
+		worker.Options{Name: "old", Once: true, Pause: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("it ends with %v", err)
+	}
+	if r := f.state(); r.State != movement.Running {
+		t.Errorf("the movement is %s: %s", r.State, r.Cause)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -185,6 +186,9 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Context, Slot, *movement.Record) (Outcome, error),
 	happened movement.Happening) (worked bool, err error) {
 	outcome, err := do(ctx, s, m)
+	if work.IsNewer(err) {
+		err = Unable(err)
+	}
 	switch {
 	case err != nil:
 		return outcome.Worked, err
@@ -215,6 +219,9 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseBegun, Phase: phase.Key()})
 	}
 	outcome, err := lane.Turn(ctx, s, m, phase)
+	if work.IsNewer(err) { // a worker of a newer release does it
+		err = Unable(err)
+	}
 	switch {
 	case ctx.Err() != nil:
 		if err != nil && !errors.Is(err, context.Canceled) {

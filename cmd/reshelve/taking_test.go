@@ -30,10 +30,11 @@ type source struct {
 	repos map[string]json.RawMessage
 	snaps map[string]string // states
 	asked []string
+	by    map[string]bool // what stood in Authorization
 }
 
 func newSource(t *testing.T, end string) *source {
-	s := &source{end: end, repos: map[string]json.RawMessage{}, snaps: map[string]string{}}
+	s := &source{end: end, repos: map[string]json.RawMessage{}, snaps: map[string]string{}, by: map[string]bool{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -42,6 +43,7 @@ func newSource(t *testing.T, end string) *source {
 func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.by[r.Header.Get("Authorization")] = true
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if r.Method != http.MethodGet {
 		s.asked = append(s.asked, r.Method+" "+strings.Join(path, "/"))
@@ -184,6 +186,24 @@ func tellAndWork(t *testing.T, data, id string, verb movement.Verb) *control.Mov
 		t.Fatal(err)
 	}
 	return m
+}
+
+// TestTheSourceIsToldWhoWeAre, by what the environment holds for sources alone; the record of
+// the movement holds no secret.
+func TestTheSourceIsToldWhoWeAre(t *testing.T) {
+	t.Setenv("RESHELVE_SOURCE_API_KEY", "c2VjcmV0")
+	t.Setenv("RESHELVE_TARGET_API_KEY", "b3RoZXI=")
+	s, data := newSource(t, "FAILED"), t.TempDir()
+	m, err := take(t, s, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.by) != 1 || !s.by["ApiKey c2VjcmV0"] {
+		t.Errorf("it is told %v", s.by)
+	}
+	if record, err := json.Marshal(m); err != nil || strings.Contains(string(record), "c2VjcmV0") {
+		t.Errorf("%v %s", err, record)
+	}
 }
 
 // TestLiveTakeASnapshot of a real server, and bring it into a folder.

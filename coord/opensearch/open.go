@@ -144,7 +144,7 @@ func newIndex() []byte {
 				"reshelve":  object{"properties": object{"key": keyword, "at": date, "deleted": object{"type": "boolean"}}},
 				"creatorId": keyword, "leaseHolderId": keyword, "state": keyword, "index": keyword, "successorWorkItems": keyword,
 				"expiration": date, "completedAt": date, "heartbeatAt": date,
-				"nextAcquisitionLeaseExponent": whole, "attempts": whole, "shard": whole, "cursor": whole,
+				"nextAcquisitionLeaseExponent": whole, "schemaVersion": whole, "attempts": whole, "shard": whole, "cursor": whole,
 			},
 		},
 	})
