@@ -38,7 +38,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags := cmd.Flags()
 	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
 	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
-	var to string
+	var to, steps string
 	flags.StringVar(&req.FromCluster, "from-cluster", "", "take a snapshot of the cluster at `URL` first")
 	flags.StringVar(&to, "snapshot-to", "", "with --from-cluster: the repository of the snapshot, `REPO`, as this machine sees it")
 	flags.StringVar(&req.SnapshotRepository, "snapshot-repository", "", "with --from-cluster: the `NAME` under which that cluster knows the repository; none: it is told of it for as long as the movement lasts")
@@ -51,6 +51,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.BoolVar(&req.NoVersions, "no-versions", false, "send documents without the versions that the snapshot holds")
 	flags.BoolVar(&req.Delta, "delta", false, "send only what has changed since the newest movement that brought an older snapshot of the repository into the same indices; what was deleted is deleted")
 	flags.StringVar(&req.Since, "since", "", "the same since the movement with this `ID`, or the one that moved this snapshot")
+	flags.StringVar(&steps, "transform", "", "change documents on their way as the `FILE` says: see reshelve help transform")
 	flags.Int64Var(&req.AllowFailures, "allow-failures", 0, "how many documents may fail: with no more, the movement finishes all the same, and the exit code is 10")
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
 	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
@@ -82,6 +83,9 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		}
 		req.By = userName()
 		req.NoWait = !*wait
+		if err := readSteps(steps, &req); err != nil {
+			return err
+		}
 		if req.FromCluster != "" {
 			req.Repository = to
 		}

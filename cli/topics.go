@@ -14,6 +14,7 @@ func topics() []*cobra.Command {
 		topic("exit-codes", "What the exit codes mean", exitCodes()),
 		topic("positions", "What a POSITION is, and how a stopped run goes on", positionsText),
 		topic("repositories", "Where a repository can lie, and the options of each store", repositoriesText),
+		topic("transform", "How documents are changed on their way", transformations),
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Control) planDelta(ctx context.Context, req *MigrateRequest, side *side
 			}
 			continue
 		}
-		if index.Since, err = sinceOf(ctx, repository, b, at, snap, index.Source); err != nil {
+		if index.Since, err = sinceOf(ctx, repository, b, at, snap, index.Source, plan.Transform); err != nil {
 			return fault.At(err, "index "+index.Source)
 		}
 		found++
@@ -115,11 +115,15 @@ func newest(earlier []brought, index *migrate.Index, named string) (b *brought, 
 }
 
 // sinceOf tells from where on an index is moved, or why it cannot be.
-func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, at int, snap *snapshot.Snapshot, name string) (*migrate.Since, error) {
+func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, at int, snap *snapshot.Snapshot, name, transformation string) (*migrate.Since, error) {
 	full := "migrate it in full, into an index that is not there: delete that of the target, or choose another name with --rename"
 	if b.plan.NoVersions {
 		err := fault.New(fault.Refused, "movement %s brought it without versions, so nobody can tell what is newer", b.id)
 		return nil, fault.WithNext(err, "%s", full)
+	}
+	if b.plan.Transform != transformation {
+		err := fault.New(fault.Refused, "movement %s brought it with another transformation, or with none", b.id)
+		return nil, fault.WithNext(err, "give the same --transform; or %s", full)
 	}
 	older, err := repository.Find(ctx, b.plan.SnapshotUUID)
 	if fault.Is(err, fault.NotFound) {

@@ -33,6 +33,8 @@ type MigrateRequest struct {
 	// says which: its ID, or the snapshot that it moved. "": the newest.
 	Delta bool
 	Since string
+	// Transform are the steps that documents go through, in YAML or JSON; see package transform.
+	Transform string
 	// AllowFailures are how many documents may fail without holding the movement.
 	AllowFailures int64
 	Yes           bool // accept what loses meaning

@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/transform"
 	"github.com/reshelve/reshelve/wildcard"
 	"github.com/reshelve/reshelve/work"
 )
@@ -32,10 +33,15 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	if err != nil {
 		return nil, err
 	}
+	if req.Transform != "" {
+		if _, err := transform.Parse([]byte(req.Transform)); err != nil {
+			return nil, fault.At(err, "the transformation")
+		}
+	}
 	req.setDefaults()
 	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
 		Version: chosen.snapshot.Version, Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
-		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, ItemBytes: req.ItemBytes,
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, Transform: req.Transform, ItemBytes: req.ItemBytes,
 		Metadata: req.Metadata}
 	renamed, err := renames(req.Rename)
 	if err != nil {

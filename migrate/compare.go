@@ -35,7 +35,7 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		return nil, err
 	}
 	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
-	both := compared{index: idx, scan: scan, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
+	both := compared{sides: t.sides, index: idx, scan: scan, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
 	since := t.plan.since(v.Index)
 	if since != nil {
 		if both.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
@@ -100,6 +100,7 @@ func (t *turn) existed(ctx context.Context, index string) bool {
 
 // compared is an index of the snapshot and what is to be like it.
 type compared struct {
+	*sides
 	index   *snapshot.Index
 	scan    *cluster.Scan
 	partial bool
@@ -185,7 +186,7 @@ func (s compared) gone(ctx context.Context, g reconcile.Group, c *reconcile.Coll
 	if err != nil {
 		return err
 	}
-	before := compared{index: s.older, scan: s.scan, partial: true}
+	before := compared{sides: s.sides, index: s.older, scan: s.scan, partial: true}
 	return before.each(ctx, reconcile.Expected, take(func(e reconcile.Entry) error {
 		if live[e.Key] {
 			return nil
@@ -246,11 +247,15 @@ func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) er
 	var f document.Fingerprinter
 	for docs.Next() {
 		doc := docs.Document()
+		kept, failure := s.shape(doc)
+		if !kept {
+			continue
+		}
 		if s.belongs != nil && !s.belongs(doc) {
 			continue
 		}
 		e := entryOf(&f, doc)
-		e.Where, e.Unreadable = doc.Position.String(), doc.Source == nil
+		e.Where, e.Unreadable = doc.Position.String(), doc.Source == nil || failure != nil
 		if err := add(e); err != nil {
 			return err
 		}

@@ -133,15 +133,21 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 		if c.setup == 0 {
 			c.setup = time.Since(c.began)
 		}
-		op := c.op(docs.Document(), c.target)
-		if !c.writer.Room(&b.Batch, &op) {
-			at := docs.Document().Position.Number
+		doc := docs.Document()
+		kept, failure := c.shape(doc)
+		op := c.op(doc, c.target)
+		if b.full() || !c.writer.Room(&b.Batch, &op) {
+			at := doc.Position.Number
 			if err := to.send(b, at); err != nil {
 				return err
 			}
 			b = &batch{from: at}
 		}
-		b.add(docs.Document(), op)
+		if kept && failure == nil {
+			b.add(doc, op)
+		} else {
+			b.pass(doc, failure)
+		}
 		if to.ctx.Err() != nil {
 			return context.Cause(to.ctx)
 		}

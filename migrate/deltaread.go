@@ -17,6 +17,7 @@ type print struct {
 	content uint64 // the first half of the content's fingerprint
 	version int64
 	sum     document.Fingerprint // with the version in it
+	failure *Failure             // of its transformation
 }
 
 // printOf is fault.Refused for a document of which no version is known: what was deleted, or
@@ -58,7 +59,12 @@ func (c *changing) pass(ctx context.Context, side reconcile.Side, each func(doc 
 	var f document.Fingerprinter
 	for docs.Next() {
 		doc := docs.Document()
+		kept, failure := c.shape(doc)
+		if !kept {
+			continue
+		}
 		p, err := printOf(&f, doc)
+		p.failure = failure
 		if err == nil {
 			err = each(doc, p)
 		}
@@ -123,7 +129,7 @@ func (c *changing) group(ctx context.Context, g *reconcile.Group) error {
 				return nil
 			}
 		}
-		return out.write(doc, p.key)
+		return out.write(doc, &p)
 	})
 	if err := out.end(err); err != nil {
 		return err

@@ -42,7 +42,14 @@ func (c *changing) newOutgoing(ctx context.Context, was map[uint64]*before, from
 }
 
 // write sends a document as the newer snapshot holds it.
-func (o *outgoing) write(doc *document.Document, key uint64) error {
+func (o *outgoing) write(doc *document.Document, p *print) error {
+	if p.failure != nil {
+		o.batch.pass(doc, p.failure)
+		if o.batch.full() {
+			o.send()
+		}
+		return o.ctx.Err()
+	}
 	op := o.op(doc, o.target)
 	if err := o.room(&op); err != nil {
 		return err
@@ -50,7 +57,7 @@ func (o *outgoing) write(doc *document.Document, key uint64) error {
 	before := o.batch.Len()
 	o.batch.add(doc, op)
 	if o.batch.Len() > before {
-		o.keys = append(o.keys, key)
+		o.keys = append(o.keys, p.key)
 	}
 	return nil
 }

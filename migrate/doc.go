@@ -27,8 +27,9 @@
 //
 // # Invariants
 //
-//  1. A document is sent as it is stored: its id, routing, source, and the version that the
-//     snapshot holds, so that a repeat changes nothing and never makes anything older.
+//  1. A document is sent as it is stored: its id, routing, source (or what the plan's
+//     transformation makes of it), and the version that the snapshot holds, so that a repeat
+//     changes nothing and never makes anything older.
 //  2. The cursor of an item is stored only up to where every document was acknowledged, was
 //     found newer on the target, or stands in the list of failures.
 //  3. What cannot be read fails the item, never a document in silence. An item is a part of

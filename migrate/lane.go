@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/transform"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -39,7 +40,8 @@ type sides struct {
 	snapshot *snapshot.Snapshot
 	target   *cluster.Client
 	writer   *cluster.Writer
-	places   map[string]map[string]string // see placesOf
+	shapes   map[string]*transform.Program // see shapesOf
+	places   map[string]map[string]string  // see placesOf
 	sharing  sharing
 	items    search
 }
@@ -162,6 +164,9 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 		return err
 	}
 	both.places = placesOf(&both.plan)
+	if both.shapes, err = shapesOf(&both.plan); err != nil {
+		return err
+	}
 	both.from, err = l.Open(ctx, both.plan.Repository)
 	if err == nil {
 		both.snapshot, err = both.from.Find(ctx, both.plan.SnapshotUUID)

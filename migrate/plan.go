@@ -25,6 +25,9 @@ type Plan struct {
 	ItemBytes     int64    `json:"itemBytes"`               // about, of sources as stored, in one item
 	Metadata      Metadata `json:"metadata"`
 	Digits        int      `json:"digits"` // of the buckets of items
+	// Transform are the steps that documents go through, as they were written; see package
+	// transform. "": they pass as they are.
+	Transform string `json:"transform,omitempty"`
 	// Gone are indices that movements have brought out of older snapshots, and that this one
 	// does not hold any more: they are left as they are.
 	Gone []string `json:"gone,omitempty"`

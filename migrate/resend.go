@@ -55,6 +55,10 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
 			continue
 		}
+		if kept, failure := t.shape(doc); !kept || failure != nil {
+			b.pass(doc, failure)
+			continue
+		}
 		op := t.op(doc, target)
 		if !t.writer.Room(&b.Batch, &op) {
 			if err := t.sendNow(ctx, b); err != nil {
@@ -75,10 +79,11 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 
 // sendNow sends a batch and waits for its answer.
 func (t *turn) sendNow(ctx context.Context, b *batch) error {
-	if b.Len() == 0 {
-		return nil
+	var result cluster.Result
+	var err error
+	if b.Len() > 0 {
+		result, err = t.writer.Write(ctx, &b.Batch)
 	}
-	result, err := t.writer.Write(ctx, &b.Batch)
 	b.take(result)
 	return err
 }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+)
+
+// maxSteps is more than any transformation may have; a larger file is none.
+const maxSteps = 2 << 20
+
+// readSteps reads the file of a transformation.
+func readSteps(file string, req *control.MigrateRequest) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return fault.Wrap(fault.Usage, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSteps))
+	if err != nil {
+		return fault.At(fault.Wrap(fault.Usage, err), file)
+	}
+	if len(text) == 0 {
+		return fault.At(fault.New(fault.Usage, "it is empty, and no transformation"), file)
+	}
+	req.Transform = string(text)
+	return nil
+}
+
+// transformations is the page of the topic transform.
+const transformations = `A transformation is a file of steps in YAML or JSON, for migrate --transform FILE:
+
+  steps:
+    - index: logs-*                    # of the source; a pattern, or a list of them
+      when: doc.level == "debug"
+      drop: true
+    - rename: {user.name: user.login}
+      remove: [password, internal.notes]
+      set: {total: doc.price * doc.count, origin: '"moved"'}
+
+A step drops a document, or renames, removes and sets fields, in this order. It is done for
+the indices that fit, and for the documents for which the expression after when is true.
+user.name is the member name of the object user, or the member "user.name"; it goes into
+each object of an array. What no step names stays byte by byte as it was.
+
+Expressions are those of github.com/expr-lang/expr: doc is the source as the steps before
+have left it; id, routing, type and index are texts. doc.a?.b ?? 0 is 0 where there is no a.
+A document for which a step cannot be done is not sent: it is one of those that
+"reshelve movement failures" lists. Documents that were dropped are counted as such, and
+verify expects what the steps make of the snapshot.
+`
