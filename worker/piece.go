@@ -64,6 +64,8 @@ func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.
 	}
 	held, there, err := Claim[work.Lease](ctx, s, m, key, p)
 	switch {
+	case fault.Is(err, fault.NotFound): // whoever has ended the movement meanwhile has taken it away
+		return Outcome{}, nil
 	case err != nil:
 		return Outcome{}, err
 	case held == nil:
