@@ -170,6 +170,11 @@ func printMovement(w io.Writer, m *control.Movement) {
 	if next := nextOf(m); next != "" {
 		fmt.Fprintf(w, "  → %s\n", oneLine(next))
 	}
+	if m.Progress != nil && m.State == movement.Running {
+		for _, line := range totals(m.Progress) {
+			fmt.Fprintln(w, oneLine(line))
+		}
+	}
 	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">BYTES")
 	for _, i := range m.Progress.Indices {
 		t.row(i.Source, i.Target, fmt.Sprint(i.Shards), count(i.Documents), count(i.Copied.Read), count(i.Copied.Acknowledged),

@@ -17,13 +17,7 @@ func screen(m *control.Movement, width, height int) []string {
 	lines := []string{stateLine(m)}
 	var below []string
 	if m.Progress != nil {
-		below = append(below, totalsLine(m.Progress))
-		if limits := m.Progress.Limits; limits != (control.Throttle{}) {
-			below = append(below, "limits: "+limits.String())
-		}
-		for _, h := range m.Progress.Hindrances {
-			below = append(below, "! "+h.Cause, "  → "+h.Next)
-		}
+		below = totals(m.Progress)
 		below = below[:min(len(below), max(height-2, 1))]
 		lines = append(lines, indexLines(m.Progress, width, height-1-len(below))...)
 	}
@@ -32,6 +26,18 @@ func screen(m *control.Movement, width, height int) []string {
 		lines[i] = fit(oneLine(lines[i]), width)
 	}
 	return lines[:min(len(lines), max(height, 1))]
+}
+
+// totals are how far all of it is, under which limits, and what hinders it.
+func totals(p *control.Copying) []string {
+	lines := []string{totalsLine(p)}
+	if p.Limits != (control.Throttle{}) {
+		lines = append(lines, "limits: "+p.Limits.String())
+	}
+	for _, h := range p.Hindrances {
+		lines = append(lines, "! "+h.Cause, "  → "+h.Next)
+	}
+	return lines
 }
 
 // indexLines are the bars of the indices, at most so many lines; the last one counts those

@@ -29,6 +29,7 @@ type pace struct {
 	resume time.Time     // nobody goes before
 	cut    time.Time     // when the limit was last lowered: what was sent before does not lower it again
 	usual  time.Duration // how long answers take when all is well
+	judged time.Time     // when an answer was last compared with that
 	freed  chan struct{} // closed when something changes
 	line   []int         // of who waits, by the order of their batches: the first goes first
 }
@@ -103,9 +104,10 @@ func rest(ctx context.Context, d time.Duration) error {
 
 // The slowness at which fewer requests are sent, and below which nothing counts as slow.
 const (
-	slow      = 4
-	quick     = 500 * time.Millisecond
-	coolFirst = 100 * time.Millisecond
+	slow         = 4
+	quick        = 500 * time.Millisecond
+	becomesUsual = 5 * time.Minute // after about which what was slow is how it is
+	coolFirst    = 100 * time.Millisecond
 )
 
 // leave ends a request that was sent at began. Asked is how long the cluster
@@ -130,7 +132,8 @@ func (p *pace) leave(v verdict, began time.Time, asked, cool time.Duration) {
 		if fresh {
 			p.lower(now, 0.8)
 		}
-		p.usual += (took - p.usual) / 64 // what is slow for long is usual
+		// What is slow for minutes is usual, however many answers there are in them.
+		p.usual += time.Duration(float64(took-p.usual) * min(1, now.Sub(p.judged).Seconds()/becomesUsual.Seconds()))
 	default:
 		if p.usual == 0 {
 			p.usual = took
@@ -138,6 +141,7 @@ func (p *pace) leave(v verdict, began time.Time, asked, cool time.Duration) {
 		p.usual += (took - p.usual) / 16
 		p.limit = min(p.limit+1/p.limit, float64(p.most))
 	}
+	p.judged = now
 	p.changed()
 }
 

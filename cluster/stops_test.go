@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,6 +222,49 @@ func TestThePaceFollowsTheTarget(t *testing.T) {
 		run(2000)
 		if s := w.Stats(); s.Concurrency < 30 {
 			t.Errorf("a target with room for all: %+v", s)
+		}
+	})
+}
+
+// A target whose answers take ten times as long is sent less at once, without rejecting
+// anything; and more again when they are as quick as they were.
+func TestASlowTargetIsSentLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		var takes atomic.Int64
+		takes.Store(int64(200 * time.Millisecond))
+		slow := tripper(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Duration(takes.Load()))
+			return f.RoundTrip(r)
+		})
+		w, err := clientOf(slow).NewWriter(t.Context(), cluster.WriterOptions{Concurrency: 16})
+		must(t, err)
+		run := func(n int) int {
+			var done sync.WaitGroup
+			for i := range n {
+				batch := &cluster.Batch{}
+				must(t, batch.Add(cluster.Op{Index: "a", ID: fmt.Appendf(nil, "%d", i), Version: 1, Source: []byte(`{}`)}))
+				done.Add(1)
+				must(t, w.Start(t.Context(), batch, func(r cluster.Result, err error) {
+					defer done.Done()
+					if err != nil || r.Acknowledged != 1 {
+						t.Errorf("%+v %v", r, err)
+					}
+				}))
+			}
+			done.Wait()
+			return w.Stats().Concurrency
+		}
+		quick := run(500)
+		takes.Store(int64(3 * time.Second))
+		loaded := run(100)
+		takes.Store(int64(200 * time.Millisecond))
+		relaxed := run(1000)
+		if quick < 14 || loaded > quick/2 || relaxed < 14 {
+			t.Errorf("%d requests at once, %d while answers take long, %d afterwards", quick, loaded, relaxed)
+		}
+		if s := w.Stats(); s.Rejected != 0 {
+			t.Errorf("%+v", s)
 		}
 	})
 }
