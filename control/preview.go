@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
@@ -125,35 +123,6 @@ func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.
 		}
 	}
 	return p, err
-}
-
-// refuseTwice refuses a plan whose indices another movement, which has not ended, writes to.
-// Own is the plan's own movement, when it has been stored: of two that meet, the one with
-// the lesser ID stays.
-func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string) error {
-	all, err := drive.New(side.coord, 0).Movements(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		m := &all[i]
-		if m.State.Ended() || m.ID == own || own != "" && m.ID > own {
-			continue
-		}
-		other, err := migrate.ReadPlan(m)
-		if err != nil {
-			return err
-		}
-		for _, index := range plan.Indices {
-			for _, name := range index.Targets() {
-				if slices.ContainsFunc(other.Indices, func(o migrate.Index) bool { return slices.Contains(o.Targets(), name) }) {
-					err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.ID, m.State, name)
-					return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.ID)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // Outcome is the error of a plan that could not be started; nil when nothing speaks against it.
