@@ -209,7 +209,11 @@ func notBroughtBack(m *control.Movement) (texts []string) {
 		return nil
 	}
 	for _, i := range m.Progress.Indices {
-		if n := i.Copied.Acknowledged; i.Existed && n > 0 {
+		n := i.Copied.Acknowledged
+		if i.Changed != nil && i.Changed.Deleted > 0 {
+			texts = append(texts, fmt.Sprintf("index %s lacks %s that the movement has deleted, as the source had: they are not brought back", i.Target, counted(i.Changed.Deleted, "document")))
+		}
+		if i.Existed && n > 0 {
 			texts = append(texts, fmt.Sprintf("index %s was there before, and keeps %s that the movement has written: what they replaced is not brought back", i.Target, counted(n, "document")))
 		}
 	}
