@@ -107,6 +107,9 @@ func indexLine(i *control.CopiedOf, names int) string {
 // terminal cuts the rest.
 func totalsLine(p *control.Copying) string {
 	var words []string
+	if t := p.Taken; t != nil && p.Phase == "snapshot" {
+		return fmt.Sprintf("%s %s: %d of %s, %s of %s", t.Snapshot, orDash(t.Is), t.ShardsDone, counted(int64(t.Shards), "shard"), bytesText(t.BytesDone), bytesText(t.Bytes))
+	}
 	if p.Copies() {
 		words = append(words, fmt.Sprintf("%.0f %%", 100*p.Fraction))
 		if left, known := p.Pace.Left(); known {

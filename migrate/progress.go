@@ -38,6 +38,8 @@ type Progress struct {
 	Verified []Verified `json:"verified,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
 	Causes map[string]int `json:"causes,omitempty"`
+	// Taken is how far the snapshot is that is taken first; nil when it was there.
+	Taken *Taken `json:"taken,omitempty"`
 	// Left are sentences about what the end of the movement has left alone.
 	Left []string `json:"left,omitempty"`
 	// Failures are the causes of the documents that failed, the most frequent first.
@@ -88,6 +90,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	}
 	holders := holders{policy: plan.Policy, now: now}
 	if p.Templates, err = templatesOfMovement(ctx, d, m.ID, &plan); err != nil {
+		return nil, err
+	}
+	if p.Taken, err = takenOf(ctx, d, m.ID, &plan); err != nil {
 		return nil, err
 	}
 	at := map[string]*IndexProgress{}

@@ -128,6 +128,18 @@ func (t *turn) taken(ctx context.Context, s Taken) (worker.Outcome, error) {
 	return worker.Outcome{Worked: true, Done: true, Text: text, Plan: record.Value}, nil
 }
 
+// takenOf is how far the snapshot of a movement is; nil when none is taken, or nobody has begun.
+func takenOf(ctx context.Context, d *drive.Driver, id string, plan *Plan) (*Taken, error) {
+	if plan.Take == nil {
+		return nil, nil
+	}
+	pieces, err := drive.Pieces[taking](ctx, d, prefix(id)+"phase/"+phaseSnapshot)
+	if piece, there := pieces[""]; there && err == nil {
+		return &piece.Taken, nil
+	}
+	return nil, err
+}
+
 // waiting is a worker that takes the snapshot, or waits for it.
 type waiting struct {
 	*turn

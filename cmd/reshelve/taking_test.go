@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,6 +154,38 @@ func TestASnapshotIsTakenAgain(t *testing.T) {
 	name := fmt.Sprintf("_snapshot/%[1]s/%[1]s", "reshelve-"+m.ID)
 	if want := []string{"PUT _snapshot/reshelve-" + m.ID, "PUT " + name, "DELETE " + name, "PUT " + name}; !slices.Equal(s.asked, want) {
 		t.Errorf("the source was asked\n%q, not\n%q", s.asked, want)
+	}
+}
+
+// TestAnotherWorkerWaitsOn for a snapshot whose creator was stopped: it is created once, and how
+// far it is can be read.
+func TestAnotherWorkerWaitsOn(t *testing.T) {
+	s, data := newSource(t, "IN_PROGRESS"), t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	policy := work.Default
+	policy.Heartbeat = 10 * time.Millisecond
+	m, err := control.New(wiring).Migrate(ctx, control.MigrateRequest{FromCluster: s.URL, Target: data, Policy: policy,
+		Selection: control.Selection{Repository: repository}}, func(m *control.Movement) {
+		if m.Progress.Taken != nil && m.Progress.Taken.Is == "IN_PROGRESS" {
+			stop()
+		}
+	})
+	if err != nil || m.State != movement.Running || m.Progress.Taken.ShardsDone != 1 || m.Progress.Taken.Bytes != 900 {
+		t.Fatalf("%v %+v", err, m)
+	}
+	s.mu.Lock()
+	for name := range s.snaps {
+		s.snaps[name] = "SUCCESS"
+	}
+	s.mu.Unlock()
+	all, err := control.New(wiring).Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
+	if err != nil || len(all) != 1 || !strings.Contains(all[0].Cause, "not at ") { // this source writes nothing
+		t.Errorf("%v %+v", err, all)
+	}
+	created := slices.DeleteFunc(s.asked, func(what string) bool { return strings.Count(what, "/") != 2 })
+	if len(created) != 1 {
+		t.Errorf("the source was asked %q", created)
 	}
 }
 
