@@ -32,6 +32,8 @@ func metadataFlags(cmd *cobra.Command, req *control.MigrateRequest) {
 	templateFlags(flags, &req.Templates)
 	flags.Var((*mappingTypes)(&req.Metadata.Types), "types", "what becomes of an index of several mapping types: `split|merge|refuse`: one index for each, NAME-TYPE; one with the fields of all; or the plan is refused (default refuse)")
 	complete(cmd, "types", "split", "merge", "refuse")
+	flags.Var((*dataStreams)(&req.Metadata.Streams), "data-streams", "what becomes of data streams: `as-indices|append`: each backing index an index of its own name; or data streams, to which documents are appended without routing and versions (default as-indices)")
+	complete(cmd, "data-streams", "as-indices", "append")
 	flags.IntVar(&req.Metadata.Shards, "shards", 0, "how many shards each index has that is made; 0: as many as it had")
 	flags.BoolVar(&req.Metadata.ReduceReplicas, "reduce-replicas", false, "indices that are made have no replicas until they are filled")
 	flags.BoolVar(&req.Metadata.ReduceRefresh, "reduce-refresh", false, "indices that are made are not refreshed until they are filled")
@@ -59,6 +61,27 @@ func (m *mappingTypes) Set(text string) error {
 	return nil
 }
 
+// dataStreams is the value of --data-streams.
+type dataStreams string
+
+func (d *dataStreams) String() string { return string(*d) }
+
+// Type is what pflag calls it.
+func (d *dataStreams) Type() string { return "as-indices|append" }
+
+// Set takes one of the words.
+func (d *dataStreams) Set(text string) error {
+	switch text {
+	case "append":
+		*d = dataStreams(text)
+	case "as-indices":
+		*d = ""
+	default:
+		return fmt.Errorf("%q is none of as-indices and append", text)
+	}
+	return nil
+}
+
 func printPreview(w io.Writer, preview *control.Preview) {
 	plan := preview.Plan
 	fmt.Fprintf(w, "snapshot %s, of server %s, into %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
@@ -70,6 +93,9 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		}
 		if index.Since != nil {
 			there += ": changes since snapshot " + index.Since.Snapshot
+		}
+		if preview.Indices[i].Stream != "" {
+			there = "is appended to the data stream"
 		}
 		target := index.Target
 		if several := preview.Indices[i].Targets; len(several) > 0 {

@@ -52,10 +52,17 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		return nil, err
 	}
 	p := &planned{plan: plan, private: left, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
+	streams, err := planStreams(ctx, req, chosen)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range chosen.names {
 		index := migrate.Index{Source: name, Target: name}
 		if to, ok := renamed[name]; ok {
 			index.Target = to
+		}
+		if s, in := streams[name]; in {
+			index.Target, index.Stream = s.Name, &s
 		}
 		if err := p.read(ctx, &index); err != nil {
 			return nil, err
@@ -93,6 +100,22 @@ func withoutPrivate(ctx context.Context, chosen selection, patterns []string) (n
 		}
 	}
 	return names, private, nil
+}
+
+// planStreams are the data streams that are appended to, by the indices that back them.
+func planStreams(ctx context.Context, req *MigrateRequest, chosen selection) (map[string]migrate.InStream, error) {
+	if req.Metadata.Streams != migrate.AppendStreams {
+		return nil, nil
+	}
+	if req.Delta || req.Since != "" {
+		err := fault.New(fault.Refused, "a data stream takes new documents alone, and a delta changes and deletes some")
+		return nil, fault.WithNext(err, "leave --data-streams append away")
+	}
+	global, err := chosen.snapshot.Global(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return migrate.StreamsOf(global)
 }
 
 // read reads what the snapshot tells of an index.
@@ -144,7 +167,7 @@ func checkNames(indices []migrate.Index, renamed map[string]string) error {
 	sources, targets := map[string]bool{}, map[string]string{}
 	for _, index := range indices {
 		sources[index.Source] = true
-		if other, twice := targets[index.Target]; twice {
+		if other, twice := targets[index.Target]; twice && index.Stream == nil {
 			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
 			return fault.WithNext(err, "give one of them another name with --rename")
 		}

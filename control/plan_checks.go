@@ -106,7 +106,12 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 	there, taken := 0, map[string]string{}
 	for i, index := range l.Plan.Indices {
 		shown := PreviewIndex{Index: index.Source, Target: index.Target}
-		if l.indices[index.Source] != nil {
+		if index.Stream != nil {
+			var err error
+			if shown, err = previewStream(ctx, l.side.client, index); err != nil {
+				return "", err
+			}
+		} else if l.indices[index.Source] != nil {
 			var err error
 			if l.Plan.Indices[i].Places, err = migrate.PlacesOf(l.snapshot, l.indices[index.Source], l.Plan.Metadata, index.Target); err != nil {
 				return "", err
@@ -118,8 +123,11 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 				}
 			}
 		}
+		if len(index.Places) > 0 && (l.req.Delta || l.req.Since != "") {
+			l.refuse("leave it out with --index, or migrate it in full", "a delta of index %s, whose mapping types are split, cannot be told", index.Source)
+		}
 		for _, name := range index.Targets() {
-			if other, twice := taken[name]; twice {
+			if other, twice := taken[name]; twice && index.Stream == nil {
 				l.refuse("give one of them another name with --rename", "%s and %s would both become %s", other, index.Source, name)
 			}
 			taken[name] = index.Source

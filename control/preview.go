@@ -34,6 +34,8 @@ type Preview struct {
 type PreviewIndex struct {
 	Index  string `json:"index"`
 	Target string `json:"target"`
+	// Stream is the data stream that its documents are appended to.
+	Stream string `json:"stream,omitempty"`
 	// Targets are the indices that it becomes where its mapping types are split.
 	Targets []string `json:"targets,omitempty"`
 	There   bool     `json:"there"` // the target has it, and it is left as it is

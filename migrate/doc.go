@@ -20,6 +20,7 @@
 //   - delta: an index of which the target holds an older snapshot, that a movement brought. Its
 //     pieces are changes, one for each shard: what both snapshots hold in the same files is
 //     skipped, the rest compared, and what differs is sent or deleted.
+//   - stream: a data stream that documents are appended to, one backing index after the other.
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,

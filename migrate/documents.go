@@ -14,7 +14,11 @@ import (
 
 // documents does one item that is waiting, at random.
 func (t *turn) documents(ctx context.Context) (worker.Outcome, error) {
-	key, done, err := t.items.find(ctx, t)
+	find := t.items.find
+	if len(t.streams) > 0 {
+		find = findInOrder
+	}
+	key, done, err := find(ctx, t)
 	switch {
 	case err != nil || done == nil && key == "":
 		return worker.Outcome{}, err

@@ -42,6 +42,7 @@ type sides struct {
 	writer   *cluster.Writer
 	shapes   map[string]*transform.Program // see shapesOf
 	places   map[string]map[string]string  // see placesOf
+	streams  map[string]*InStream          // of indices of the snapshot that are appended
 	sharing  sharing
 	items    search
 }
@@ -163,7 +164,7 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if both.plan, err = ReadPlan(m); err != nil {
 		return err
 	}
-	both.places = placesOf(&both.plan)
+	both.places, both.streams = placesOf(&both.plan), both.plan.streams()
 	if both.shapes, err = shapesOf(&both.plan); err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ const kindIndex = "index"
 
 // makeIndex creates the index on the target, or all that it becomes there, unless they are there.
 func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) error {
+	if held.Piece().Stream != nil {
+		return t.makeStream(ctx, held)
+	}
 	bodies, err := t.indexBodies(ctx, held.Piece().Index)
 	for i := range bodies {
 		if err == nil {

@@ -15,8 +15,9 @@ import (
 // Metadata is how the metadata of indices become the target's. The zero value leaves out what
 // has no counterpart and refuses several mapping types.
 type Metadata struct {
-	Types  translate.Types `json:"types,omitempty"`
-	Shards int             `json:"shards,omitempty"` // of each index on the target; 0: as they were
+	Types   translate.Types `json:"types,omitempty"`
+	Shards  int             `json:"shards,omitempty"` // of each index on the target; 0: as they were
+	Streams Streams         `json:"streams,omitempty"`
 	// NoAliases leaves the aliases out.
 	NoAliases bool `json:"noAliases,omitempty"`
 	// ReduceReplicas and ReduceRefresh let indices that are made have no replicas, and no

@@ -44,7 +44,9 @@ type Index struct {
 	Target string `json:"target"`
 	// Places are the indices of the target by mapping type, where types are split; see Targets.
 	Places map[string]string `json:"places,omitempty"`
-	Shards int               `json:"shards"` // of the source
+	// Stream is the data stream, named as Target, that the documents are appended to.
+	Stream *InStream `json:"stream,omitempty"`
+	Shards int       `json:"shards"` // of the source
 	// Documents and Bytes are what the snapshot holds, as estimated; see Exact.
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`

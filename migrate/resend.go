@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
@@ -41,6 +42,10 @@ func sentAgain(c *work.Counts) string {
 func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, positions []int64) (r resent, err error) {
 	if len(positions) == 0 {
 		return r, nil
+	}
+	if t.streams[index] != nil {
+		err := fault.New(fault.Refused, "the documents of %s went into a data stream, whose older indices take none any more", index)
+		return r, fault.WithNext(err, "accept what differs with reshelve movement finish, or abort, and migrate with --data-streams as-indices")
 	}
 	defer t.sends(ctx)()
 	slices.Sort(positions)
@@ -93,7 +98,11 @@ func (t *turn) sendNow(ctx context.Context, b *batch) error {
 func (t *turn) repair(ctx context.Context) (string, error) {
 	var all resent
 	for _, index := range t.plan.Indices {
-		for _, target := range index.Targets() {
+		for _, name := range index.comparisons() {
+			target, err := t.comparedWith(ctx, &index, name)
+			if err != nil {
+				return "", err
+			}
 			there, err := t.target.IndexExists(ctx, target)
 			if err == nil && there {
 				err = t.repairIndex(ctx, Verified{Index: index.Source, Target: target}, &all)
@@ -161,6 +170,10 @@ func (t *turn) bury(ctx context.Context, gone []cluster.Op) error {
 // op is how a document is written.
 func (t *turn) op(doc *document.Document, target string) cluster.Op {
 	op := cluster.Op{Index: t.place(doc, target), ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
+	if t.streams[doc.Index] != nil {
+		op.Action = cluster.Create
+		return op
+	}
 	if v := doc.Versions; v != nil {
 		op.Version = v.Version
 	}

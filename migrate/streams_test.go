@@ -2,10 +2,13 @@ package migrate_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
 )
 
@@ -24,5 +27,87 @@ func TestBackingIndices(t *testing.T) {
 	}
 	if _, err := migrate.Backing(&snapshot.Global{DataStreams: json.RawMessage(`[]`)}); !fault.Is(err, fault.Corrupt) {
 		t.Errorf("no object: %v", err)
+	}
+}
+
+// appended plans to append both backing indices to their data stream.
+func appended(r *rig) migrate.Plan {
+	r.Helper()
+	global, err := r.from.Global(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	places, err := migrate.StreamsOf(global)
+	if err != nil {
+		r.Fatal(err)
+	}
+	plan := r.plan(".ds-loans-2024-000001", ".ds-loans-2024-000002")
+	plan.Metadata.Streams = migrate.AppendStreams
+	for i := range plan.Indices {
+		place := places[plan.Indices[i].Source]
+		plan.Indices[i].Target, plan.Indices[i].Stream = place.Name, &place
+	}
+	return plan
+}
+
+// backed are the documents of each index that backs the data stream, oldest first.
+func (r *rig) backed(stream string) (counts []int) {
+	r.Helper()
+	streams, err := r.target.DataStreams(r.Context(), stream)
+	if err != nil || len(streams) != 1 {
+		r.Fatalf("%v, %v", streams, err)
+	}
+	for _, index := range streams[0].Indices {
+		counts = append(counts, r.count(index))
+	}
+	return counts
+}
+
+// TestDataStreamsAreAppended: each backing index gets one of its own, in their order, and is
+// compared with it; a template is made where the target has none; abort leaves nothing.
+func TestDataStreamsAreAppended(t *testing.T) {
+	r := newRig(t, streams, "only")
+	id := r.start(appended(r))
+	m, p := r.work(id)
+	if m.State != movement.Switched || len(p.Verified) != 2 {
+		t.Fatalf("%s: %s, %+v", m.State, m.Cause, p.Verified)
+	}
+	if counts := r.backed("loans-2024"); !slices.Equal(counts, []int{8, 8}) {
+		t.Errorf("the backing indices hold %v", counts)
+	}
+	if !r.has("_index_template", "reshelve-loans-2024") {
+		t.Error("there is no template")
+	}
+	r.tell(id, movement.Abort)
+	if m, _ := r.work(id); m.State != movement.Aborted || r.has("_data_stream", "loans-2024") || r.has("_index_template", "reshelve-loans-2024") {
+		t.Errorf("%s: %s", m.State, m.Cause)
+	}
+}
+
+// TestADataStreamThatIsThere is not written to unless that is asked for; then its own indices
+// get nothing, and abort does not delete it.
+func TestADataStreamThatIsThere(t *testing.T) {
+	r := newRig(t, streams, "only")
+	r.do("PUT", []string{"_index_template", "theirs"}, `{"index_patterns":["loans-*"],"data_stream":{}}`, nil)
+	r.do("PUT", []string{"_data_stream", "loans-2024"}, "", nil)
+	r.do("POST", []string{"loans-2024", "_doc"}, `{"@timestamp":"2024-01-01T00:00:00Z"}`, nil)
+	plan := appended(r)
+	m, _ := r.work(r.startAs("m1", plan))
+	if m.State != movement.Held || !strings.Contains(m.Cause, "the target has a data stream loans-2024") {
+		t.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	r.tell("m1", movement.Abort)
+	r.work("m1")
+	plan.IntoExisting = true
+	if m, _ = r.work(r.startAs("m2", plan)); m.State != movement.Switched {
+		t.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	r.do("POST", []string{"loans-2024", "_refresh"}, "", nil)
+	if counts := r.backed("loans-2024"); !slices.Equal(counts, []int{1, 8, 8}) {
+		t.Errorf("the backing indices hold %v", counts)
+	}
+	r.tell("m2", movement.Abort)
+	if r.work("m2"); !r.has("_data_stream", "loans-2024") {
+		t.Error("abort has deleted what was there before")
 	}
 }

@@ -62,11 +62,16 @@ func placesOf(p *Plan) map[string]map[string]string {
 	return all
 }
 
-// noPlace is the failure of a document whose type has no index on the target.
+// noPlace is the failure of a document whose type has no index on the target, or which has a
+// routing and would go into a data stream.
 func noPlace(op *cluster.Op, doc *document.Document, failure *Failure) bool {
-	if op.Index != "" {
+	switch {
+	case op.Index == "":
+		failure.Type, failure.Reason = "no_place", "the mapping of the snapshot does not hold its type "+string(doc.Type)
+	case op.Action == cluster.Create && len(op.Routing) > 0:
+		failure.Type, failure.Reason = "routed", "data streams take no routing: --data-streams as-indices brings it"
+	default:
 		return false
 	}
-	failure.Type, failure.Reason = "no_place", "the mapping of the snapshot does not hold its type "+string(doc.Type)
 	return true
 }

@@ -17,6 +17,8 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return t.removeTemplate(ctx, e)
 	case kindSnapshot, kindRepository:
 		return "", t.removeFromSource(ctx, e)
+	case kindStream:
+		return t.removeStream(ctx, e)
 	case kindSettings:
 		return t.restoreSettings(ctx, e)
 	}

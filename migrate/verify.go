@@ -87,9 +87,13 @@ func (t *turn) makeChecks(ctx context.Context, run string) error {
 		if entries[work.Safe(index.Source)].State == work.Failed {
 			continue
 		}
-		for _, target := range index.Targets() {
+		for _, name := range index.comparisons() {
+			target, err := t.comparedWith(ctx, index, name)
+			if err != nil {
+				return err
+			}
 			c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: index.Source, Target: target}}
-			if err := t.Driver.Make(ctx, t.key("check", run, work.Safe(target)), c); err != nil {
+			if err := t.Driver.Make(ctx, t.key("check", run, work.Safe(name)), c); err != nil {
 				return err
 			}
 		}
@@ -127,9 +131,9 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 			wrong = append(wrong, index.Source+" was not moved: "+index.Cause)
 			continue
 		}
-		for _, target := range index.Targets() {
-			if _, made := checks[work.Safe(target)]; !made {
-				wrong = append(wrong, target+" was not compared: the record of the comparison is gone")
+		for _, name := range index.comparisons() {
+			if _, made := checks[work.Safe(name)]; !made {
+				wrong = append(wrong, name+" was not compared: the record of the comparison is gone")
 			}
 		}
 	}
