@@ -39,14 +39,20 @@ func nameFault(name string) string {
 // CheckIndexName refuses what cannot be the name of an index. Whether the name is
 // taken is another question.
 func CheckIndexName(name string) error {
+	if why := IndexNameFault(name); why != "" {
+		return invalidIndexName(name, why)
+	}
+	return nil
+}
+
+// IndexNameFault says, in the server's words, why this cannot be the name of an
+// index; "" when it can.
+func IndexNameFault(name string) string {
 	why := nameFault(name)
 	if why == "" && strings.ToLower(name) != name {
 		why = "must be lowercase"
 	}
-	if why != "" {
-		return invalidIndexName(name, why)
-	}
-	return nil
+	return why
 }
 
 func invalidIndexName(name, why string) *exception.Error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/translate"
@@ -92,7 +93,10 @@ func lookSnapshot(_ context.Context, l *looking) (string, error) {
 		if idx == nil || l.req.Yes || index.Documents == 0 {
 			continue
 		}
-		if why, is := idx.SourceDisabled(); is {
+		if why, is := idx.Synthetic(); is {
+			l.refuse("leave it out with --index, or reindex it where it is into one that stores sources, and snapshot that; --yes brings the index, and its documents fail",
+				"index %s holds no sources of its documents, its server composes them: %s", index.Source, why)
+		} else if why, is := idx.SourceDisabled(); is {
 			l.refuse("leave it out with --index, or accept with --yes that its documents fail", "index %s holds no sources of its documents: %s", index.Source, why)
 		} else if why, is := idx.SourceFiltered(); is {
 			l.refuse("accept that with --yes, or leave it out with --index", "the sources of index %s lack fields: %s", index.Source, why)
@@ -131,13 +135,16 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 				l.refuse("give one of them another name with --rename", "%s and %s would both become %s", other, index.Source, name)
 			}
 			taken[name] = index.Source
+			if why := catalog.IndexNameFault(name); why != "" {
+				l.refuse("give it another name with --rename", "index %s: %q cannot be the name of an index: %s", index.Source, name, why)
+			}
 		}
 		if shown.Holds > 0 && !l.Plan.IntoExisting && index.Since == nil {
 			l.refuse("give it another name with --rename, or write into it with --into-existing",
 				"index %s of the target holds %s", index.Target, have(int(shown.Holds), "document", "documents"))
 		}
 		if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
-			l.refuse("accept that with --yes, or create "+index.Target+" on the target as you want it before",
+			l.refuse("accept that with --yes, or create "+listed(index.Targets())+" on the target as you want it before",
 				"index %s loses meaning on the target: %s", index.Source, lost)
 		}
 		if shown.There {

@@ -103,6 +103,10 @@ func checkFolder(at string, create bool) error {
 	if err == nil {
 		return nil
 	}
+	if scheme, _, is := strings.Cut(at, "://"); is {
+		err := fault.New(fault.Usage, "%q is neither a URL of a cluster nor a folder: nothing is known of %s", at, scheme)
+		return fault.WithNext(err, "for a cluster write http://… or https://…; for a folder its path")
+	}
 	if _, port, split := net.SplitHostPort(at); split == nil && !strings.ContainsAny(at, "/\\") {
 		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
 			err := fault.New(fault.Usage, "%q is neither a URL nor a folder", at)
