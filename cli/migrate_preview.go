@@ -84,7 +84,11 @@ func (d *dataStreams) Set(text string) error {
 
 func printPreview(w io.Writer, preview *control.Preview) {
 	plan := preview.Plan
-	fmt.Fprintf(w, "snapshot %s, of server %s, into %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
+	what := "snapshot " + plan.Snapshot
+	if plan.Take != nil && plan.Snapshot == "" {
+		what = fmt.Sprintf("a snapshot that %s takes first, into %s", plan.Take.Cluster, plan.Repository)
+	}
+	fmt.Fprintf(w, "%s, of server %s, into %s\n", oneLine(what), oneLine(plan.Version), oneLine(plan.Target))
 	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">BYTES", "ON THE TARGET")
 	for i, index := range plan.Indices {
 		there := "is created"
