@@ -138,6 +138,7 @@ func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconc
 	if all {
 		limit = 2*secondPass + int(g.Documents)
 	}
+	keys := [2]map[uint64]bool{{}, {}} // of a delta
 	c := reconcile.NewCollector(g, 3*secondPass+2*int(g.Documents))
 	for _, side := range []reconcile.Side{reconcile.Expected, reconcile.Found} {
 		err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
@@ -147,6 +148,9 @@ func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconc
 				}
 				mu.Lock()
 				defer mu.Unlock()
+				if s.older != nil {
+					keys[side][e.Key] = true
+				}
 				return c.Add(side, e)
 			}, func() error { return nil }
 		})
@@ -155,46 +159,31 @@ func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconc
 		}
 	}
 	if s.older != nil {
-		if err := s.gone(ctx, g, c); err != nil {
+		if err := s.gone(ctx, g, c, &keys); err != nil {
 			return reconcile.Report{}, err
 		}
 	}
 	return c.Compare(limit), nil
 }
 
-// gone tells the collector which documents the older snapshot held, and the newer does not: on
-// the target they are not somebody else's, but deletions that did not come through.
-func (s compared) gone(ctx context.Context, g reconcile.Group, c *reconcile.Collector) error {
+// gone tells the collector which documents of the target the older snapshot held, and the newer
+// does not: they are not somebody else's, but deletions that did not come through. Keys are
+// those of both sides.
+func (s compared) gone(ctx context.Context, g reconcile.Group, c *reconcile.Collector, keys *[2]map[uint64]bool) error {
 	var mu sync.Mutex
-	live := map[uint64]bool{}
-	take := func(each func(reconcile.Entry) error) func() (func(reconcile.Entry) error, func() error) {
-		return func() (func(reconcile.Entry) error, func() error) {
-			return func(e reconcile.Entry) error {
-				if !g.Wants(e.Key) {
-					return nil
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				return each(e)
-			}, func() error { return nil }
-		}
-	}
-	err := s.each(ctx, reconcile.Expected, take(func(e reconcile.Entry) error {
-		live[e.Key] = true
-		return nil
-	}))
-	if err != nil {
-		return err
-	}
 	before := compared{sides: s.sides, index: s.older, scan: s.scan, partial: true}
-	return before.each(ctx, reconcile.Expected, take(func(e reconcile.Entry) error {
-		if live[e.Key] {
-			return nil
-		}
-		e.Deleted, e.Unreadable, e.Where = true, false, ""
-		e.Version++ // the deletion comes after what it deletes
-		return c.Add(reconcile.Expected, e)
-	}))
+	return before.each(ctx, reconcile.Expected, func() (func(reconcile.Entry) error, func() error) {
+		return func(e reconcile.Entry) error {
+			if !g.Wants(e.Key) || keys[reconcile.Expected][e.Key] || !keys[reconcile.Found][e.Key] {
+				return nil
+			}
+			e.Deleted, e.Unreadable, e.Where = true, false, ""
+			e.Version++ // the deletion comes after what it deletes
+			mu.Lock()
+			defer mu.Unlock()
+			return c.Add(reconcile.Expected, e)
+		}, func() error { return nil }
+	})
 }
 
 // each reads all documents of a side, in parts that are read at the same time: begin gives
