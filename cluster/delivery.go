@@ -15,11 +15,12 @@ import (
 
 // delivery is one batch on its way.
 type delivery struct {
-	w      *Writer
-	ctx    context.Context
-	batch  *Batch
-	number int // among the batches of the writer
-	result Result
+	w       *Writer
+	waiting context.Context // ends what is not on its way
+	ctx     context.Context
+	batch   *Batch
+	number  int // among the batches of the writer
+	result  Result
 
 	errors  map[int]int    // how often an operation met an error of the server
 	twins   map[string]int // of names that occur more than once: the last operation that was applied, or -1; nil: not looked at
@@ -40,10 +41,11 @@ func (d *delivery) deliver(items []int) error {
 	for len(items) > 0 {
 		var why *trouble
 		var failed failures
-		err := insist(d.ctx, d.w.o.Patience, func() *trouble {
+		settled := false // a context that ends makes no answer unheard
+		err := insist(d.waiting, d.w.o.Patience, func() *trouble {
 			left, t := d.attempt(items)
 			if t == nil || len(left) < len(items) && t.again != never {
-				items = left
+				items, settled = left, true
 				return nil
 			}
 			failed.count(t)
@@ -55,7 +57,7 @@ func (d *delivery) deliver(items []int) error {
 			return t
 		})
 		switch {
-		case err != nil:
+		case err != nil && !settled:
 			return err
 		case why != nil && len(items) == 1:
 			return d.refuse(items[0], why)
@@ -135,7 +137,7 @@ func (d *delivery) attempt(items []int) (left []int, t *trouble) {
 		return items, &trouble{status: http.StatusRequestEntityTooLarge,
 			err: fault.At(fault.New(fault.Limit, "a request of %d bytes, and the cluster takes %d", len(body), w.hard), w.client.place)}
 	}
-	if err := w.admit(d.ctx, d.number, len(items), len(body)); err != nil {
+	if err := w.admit(d.waiting, d.number, len(items), len(body)); err != nil {
 		return items, &trouble{err: err}
 	}
 	d.result.Requests++

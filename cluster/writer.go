@@ -171,14 +171,20 @@ func (w *Writer) Room(b *Batch, op *Op) bool {
 // with what Write returns, from another goroutine. The error is the context's:
 // done is not called then.
 func (w *Writer) Start(ctx context.Context, b *Batch, done func(Result, error)) error {
+	return w.StartWaiting(ctx, ctx, b, done)
+}
+
+// StartWaiting is Start for a batch that is not sent any more when waiting has ended, which
+// ends before ctx does: what waits is given up then, and what is on its way is answered.
+func (w *Writer) StartWaiting(waiting, ctx context.Context, b *Batch, done func(Result, error)) error {
 	select {
 	case w.slots <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-waiting.Done():
+		return context.Cause(waiting)
 	}
 	number := w.next()
 	go func() {
-		result, err := w.write(ctx, b, number)
+		result, err := w.write(waiting, ctx, b, number)
 		<-w.slots
 		done(result, err)
 	}()
@@ -194,7 +200,7 @@ func (w *Writer) Start(ctx context.Context, b *Batch, done func(Result, error)) 
 // An error ends it early: credentials that are not taken, an index that is gone,
 // patience that is over, or the context's.
 func (w *Writer) Write(ctx context.Context, b *Batch) (Result, error) {
-	return w.write(ctx, b, w.next())
+	return w.write(ctx, ctx, b, w.next())
 }
 
 // next is the number of a batch that is started now; it stands in the line from now on.
@@ -205,9 +211,9 @@ func (w *Writer) next() int {
 }
 
 // write sends the batch that was the number-th to be started.
-func (w *Writer) write(ctx context.Context, b *Batch, number int) (Result, error) {
+func (w *Writer) write(waiting, ctx context.Context, b *Batch, number int) (Result, error) {
 	defer w.pace.stepOut(number)
-	d := &delivery{w: w, ctx: ctx, batch: b, number: number}
+	d := &delivery{w: w, waiting: waiting, ctx: ctx, batch: b, number: number}
 	items := make([]int, b.Len())
 	for i := range items {
 		items[i] = i

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
-	"github.com/reshelve/reshelve/worker"
 )
 
 // copying is the copy of one item: one goroutine reads, the writer sends and is answered,
@@ -38,18 +38,16 @@ func (c *copying) run(ctx context.Context) error {
 	sending := &sending{copying: c}
 	sending.ctx, sending.cancel = context.WithCancelCause(c.held.Context()) // ctx ends the reading alone
 	defer sending.cancel(nil)
-	stop := context.AfterFunc(ctx, func() {
-		if cause := context.Cause(ctx); worker.Moved(cause) { // what waits under a limit would wait for long
-			sending.cancel(cause)
-		}
-	})
-	defer stop()
+	var giveUp context.CancelCauseFunc // what waits, for the target or under a limit, would wait for long
+	sending.waiting, giveUp = context.WithCancelCause(sending.ctx)
+	defer giveUp(nil)
+	defer context.AfterFunc(ctx, func() { giveUp(context.Cause(ctx)) })()
 	err := c.read(ctx, sending)
 	sending.wait.Wait()
 	if e := context.Cause(sending.ctx); e != nil && (err == nil || c.held.Context().Err() == nil) {
 		err = e // also when all was read: what was on its way is not acknowledged
 	}
-	return err
+	return cmp.Or(err, sending.unsent)
 }
 
 // sending are the batches of an item that are on their way.
@@ -58,6 +56,9 @@ type sending struct {
 	ctx    context.Context // ends with the first error
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
+	// waiting ends when nothing more is to be sent; unsent is why a batch was not.
+	waiting context.Context
+	unsent  error
 }
 
 // send registers a batch, which stands for the positions up to end, and sends it. It waits
@@ -70,19 +71,30 @@ func (s *sending) send(b *batch, end int64) error {
 		return s.answered(b, cluster.Result{})
 	}
 	s.wait.Add(1)
-	err := s.writer.Start(s.ctx, &b.Batch, func(result cluster.Result, err error) {
+	err := s.writer.StartWaiting(s.waiting, s.ctx, &b.Batch, func(result cluster.Result, err error) {
 		defer s.wait.Done()
 		if err == nil {
 			err = s.answered(b, result)
 		}
 		if err != nil {
-			s.cancel(err)
+			s.failed(err)
 		}
 	})
 	if err != nil {
 		s.wait.Done()
 	}
 	return err
+}
+
+// failed ends everything, but for a batch that was given up while it waited.
+func (s *sending) failed(err error) {
+	if s.ctx.Err() != nil || s.waiting.Err() == nil {
+		s.cancel(err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsent = err
 }
 
 // answered counts a batch of which each document has its answer for good, and lists those

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +47,10 @@ func holds(t *testing.T, s *sim.Script) sim.Report {
 	small := sim.Shrink(s, func(s *sim.Script) bool {
 		return slices.ContainsFunc(sim.Run(t, load(t), s, false).Violations, func(v string) bool { return strings.HasPrefix(v, law+" ") })
 	})
+	first := r.Violations
 	r = sim.Run(t, load(t), small, true)
 	lines := slices.DeleteFunc(r.Log, func(line string) bool { return strings.HasSuffix(line, "list movements/") })
-	t.Fatalf("seed %d: %s\nthe script:\n%s\nthe end of the run:\n%s", s.Seed, strings.Join(r.Violations, "\n"), small,
+	t.Fatalf("seed %d: %s\nthe script:\n%s\nthe end of the run:\n%s", s.Seed, strings.Join(append(first, r.Violations...), "\n"), small,
 		strings.Join(lines[max(0, len(lines)-number("SIM_LOG", 40)):], "\n"))
 	return r
 }
@@ -131,6 +133,30 @@ func TestACrashAtEveryStep(t *testing.T) {
 		}
 	}
 }
+
+// TestSuccessors: leases so short that each big shard is handed over three times and more.
+func TestSuccessors(t *testing.T) {
+	s, err := sim.Parse("seed 4\nworkers 3 slots 1\nlease 8.000000007s heartbeat 700000001ns attempts 60\nbulk 1300 takes 700ms\ntarget busy at 1s for 4m\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := holds(t, s); r.State != movement.Finished {
+		t.Fatal(r.State)
+	}
+	starts := map[string]int{}
+	for _, line := range sim.Run(t, load(t), s, true).Log {
+		if m := madeItem.FindStringSubmatch(line); m != nil {
+			starts[m[1]]++
+		}
+	}
+	for shard, cut := range map[string]int{"loans__0": 3, "shelves__0": 4, "shelves__1": 3} { // items at first
+		if starts[shard] < cut+3 {
+			t.Errorf("%s has %d items and successors", shard, starts[shard])
+		}
+	}
+}
+
+var madeItem = regexp.MustCompile(`create movement/m/item/./([a-z-]+__\d+)__\d+ `)
 
 // TestScripts are runs that once broke a law, or that stand for something that must be
 // survived. The name of each says what.

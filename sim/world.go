@@ -229,10 +229,11 @@ func (w *world) carryOut(c *call, dice float64) any {
 // late tells whether a request comes when it has no effect any more: servers carry out what
 // nobody waits for, but not for longer than three heartbeats. A process that stood still with
 // a request in its hands sends it whenever it wakes, and no server can tell; only when its
-// movement has ended is that left out, since nothing can be done about it.
+// movement is aborted or has ended is that left out, since nothing can be done about it.
 func (w *world) late(c *call) bool {
 	if c.woken {
-		return w.movement().State.Ended()
+		state := w.movement().State
+		return state.Ended() || state == movement.Aborting
 	}
 	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
 }

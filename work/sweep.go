@@ -41,11 +41,11 @@ func (s *Sweep) Saw(bucket string, items map[string]Item) {
 	t, ended := tally{all: len(items)}, true
 	var named []string
 	for _, item := range items {
-		switch {
-		case item.State == Waiting:
+		switch item.State {
+		case Waiting:
 			ended = false
 			continue
-		case item.State == Failed:
+		case Failed:
 			t.failed++
 		}
 		named = append(named, item.SuccessorWorkItems...)
