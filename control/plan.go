@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
@@ -173,11 +174,29 @@ func checkNames(indices []migrate.Index, renamed map[string]string) error {
 		}
 		targets[index.Target] = index.Source
 	}
-	for old := range renamed {
+	for _, old := range slices.Sorted(maps.Keys(renamed)) {
+		if err := checkName(renamed[old]); err != nil {
+			return err
+		}
 		if !sources[old] {
 			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved", old)
 			return fault.WithNext(err, "moved are %s", listed(slices.Sorted(maps.Keys(sources))))
 		}
+	}
+	return nil
+}
+
+// recordsIndex is where a cluster keeps the records of movements.
+const recordsIndex = ".reshelve"
+
+// checkName refuses a new name that no index can have: a pattern, a list, or date math would
+// name others on the target; and that of the index which holds the records of movements.
+func checkName(name string) error {
+	if err := catalog.CheckIndexName(name); err != nil {
+		return fault.New(fault.Usage, "--rename: %w", err)
+	}
+	if name == recordsIndex {
+		return fault.New(fault.Usage, "--rename: %s is where movements are recorded", name)
 	}
 	return nil
 }
