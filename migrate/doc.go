@@ -10,7 +10,8 @@
 //
 // # Terms
 //
-//   - plan: what is moved where, made once and never changed: [Plan].
+//   - plan: what is moved where: [Plan]. It is made once; where a snapshot is taken first, that
+//     phase completes it.
 //   - index entry: the piece of one index: create it on the target, or find it there.
 //   - item: the piece of a range of positions of a shard; see package work.
 //   - template: legacy, composable or component, of the snapshot's global state; made in the
@@ -30,17 +31,41 @@
 //
 //  1. A document is sent as it is stored: its id, routing, source (or what the plan's
 //     transformation makes of it), and the version that the snapshot holds, so that a repeat
-//     changes nothing and never makes anything older.
+//     changes nothing and never makes anything older. There are three exceptions: NoVersions
+//     sends none; into a stream a document is created, or stays as it is; and a delta whose
+//     versions began anew in the source overwrites what it has brought before.
 //  2. The cursor of an item is stored only up to where every document was acknowledged, was
 //     found newer on the target, or stands in the list of failures.
 //  3. What cannot be read fails the item, never a document in silence. An item is a part of
 //     a segment, or of several, and sees no checksum of a file that it did not read to its
 //     end: the comparison reads each shard to its end, checksums included, and a document
 //     that a damaged file gave differs there.
-//  4. An index or a template that is on the target already is not changed, and never deleted.
+//  4. The settings and mappings of an index, and a template, that are on the target already
+//     are not changed, and neither is ever deleted.
 //  5. A delta deletes only what the older snapshot holds and the newer does not, in the version
 //     after that of the older one, and never what others have changed since.
-//  6. What the movement makes stands in the ledger before it is made.
+//  6. What the movement makes stands in the ledger before it is made, but for aliases, which go
+//     away with their indices, and for the backing indices that a stream gets which was there.
+//
+// # Keys
+//
+// Below movement/ID/, beside the ledger (package movement) and the items (package work); names
+// in them are made safe by work.Safe. RUN is the key of a phase that may be done again.
+//
+//	phase/PHASE               a phase, or the part of it, that one worker does for all
+//	index/INDEX               the piece of an index, of the source's name
+//	template/KIND/NAME        what became of a template
+//	change/INDEX__SHARD       the piece of a delta's shard
+//	backing/INDEX             which index of a stream the documents go into
+//	check/RUN/TARGET          the piece of a comparison, and its result
+//	redrive/RUN, letter/RUN/… how much was opened again; the pieces of what is sent again
+//	failed/ITEM/FROM          the documents of a batch that failed, by cause
+//	failure/ITEM/FROM         the same, one by one
+//	share/PROCESS             how many slots of a process send, and what it waits for
+//	plan/completed            the plan, when the snapshot has been taken
+//
+// A comparison is not stored while it goes on: who takes over the piece of an index begins it
+// anew, with a lease twice as long.
 //
 // Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),
 // comparing (reconcile).
