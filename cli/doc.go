@@ -2,6 +2,9 @@
 // error messages and exit codes. What is done, and what is allowed, package
 // control decides.
 //
+//	arguments ──▶ a verb's flags ──▶ a request ──▶ control ──▶ answer ──▶ table, or JSON ──▶ stdout
+//	                                                  └─────▶ notes, progress, the error ──▶ stderr, exit code
+//
 // # Terms
 //
 //   - note: a line for people on standard error that is no error.

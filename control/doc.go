@@ -10,10 +10,14 @@
 //	        Control.Serve     Serving          a data folder over HTTP, until told to stop
 //	        Control.ListIndices, CreateIndex, DeleteIndex, StatIndices
 //	                                           the indices of a store, wherever it is
+//	        Control.Preview   Preview          what a migration would do, and what forbids it
 //	        Control.Migrate   Movement         plans a migration, and works for it to its end
 //	        Control.Work                       works for all movements of a place
-//	        Control.Movements, Movement, Tell  what a place records of movements; orders to one
+//	        Control.Movements, Movement, Watch, Failures
+//	                                           what a place records of movements
+//	        Control.Tell, Throttle             orders to one
 //	gateway ▶ Store                            the store that is served
+//	          Desk                             the movements of one place, and orders to them
 //
 // # Terms
 //

@@ -19,7 +19,8 @@
 //
 // # Invariants
 //
-//  1. Nothing is stored that a pure machine did not decide upon the record that is replaced.
+//  1. Of movements and of leases nothing is stored that a pure machine did not decide upon the
+//     record that is replaced. What else a record says is the lane's.
 //  2. A write whose outcome is unknown is settled by reading: when the record is what was to
 //     be written, it was written.
 //  3. A held piece's context ends before its lease does, by the clock of this machine's own

@@ -24,7 +24,7 @@ type Lease struct {
 	LeaseHolderID string    `json:"leaseHolderId,omitempty"`
 	Expiration    time.Time `json:"expiration,omitzero"`
 	HeartbeatAt   time.Time `json:"heartbeatAt,omitzero"`
-	// NextAcquisitionLeaseExponent is that of the next lease: 10·2^exponent minutes.
+	// NextAcquisitionLeaseExponent is that of the next lease: see [Policy.Duration].
 	NextAcquisitionLeaseExponent int `json:"nextAcquisitionLeaseExponent"`
 	// Attempts are the claims since there was progress, that of the holder included.
 	Attempts    int       `json:"attempts"`
