@@ -127,32 +127,38 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 				}
 			}
 		}
-		if len(index.Places) > 0 && (l.req.Delta || l.req.Since != "") {
-			l.refuse("leave it out with --index, or migrate it in full", "a delta of index %s, whose mapping types are split, cannot be told", index.Source)
-		}
-		for _, name := range index.Targets() {
-			if other, twice := taken[name]; twice && index.Stream == nil {
-				l.refuse("give one of them another name with --rename", "%s and %s would both become %s", other, index.Source, name)
-			}
-			taken[name] = index.Source
-			if why := catalog.IndexNameFault(name); why != "" {
-				l.refuse("give it another name with --rename", "index %s: %q cannot be the name of an index: %s", index.Source, name, why)
-			}
-		}
-		if shown.Holds > 0 && !l.Plan.IntoExisting && index.Since == nil {
-			l.refuse("give it another name with --rename, or write into it with --into-existing",
-				"index %s of the target holds %s", index.Target, have(int(shown.Holds), "document", "documents"))
-		}
-		if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
-			l.refuse("accept that with --yes, or create "+listed(index.Targets())+" on the target as you want it before",
-				"index %s loses meaning on the target: %s", index.Source, lost)
-		}
+		l.lookTarget(&index, &shown, taken)
 		if shown.There {
 			there++
 		}
 		l.Indices = append(l.Indices, shown)
 	}
 	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), nil
+}
+
+// lookTarget refuses what cannot become of an index. Taken are the names that indices of the
+// plan have been given before.
+func (l *looking) lookTarget(index *migrate.Index, shown *PreviewIndex, taken map[string]string) {
+	if len(index.Places) > 0 && (l.req.Delta || l.req.Since != "") {
+		l.refuse("leave it out with --index, or migrate it in full", "a delta of index %s, whose mapping types are split, cannot be told", index.Source)
+	}
+	for _, name := range index.Targets() {
+		if other, twice := taken[name]; twice && index.Stream == nil {
+			l.refuse("give one of them another name with --rename", "%s and %s would both become %s", other, index.Source, name)
+		}
+		taken[name] = index.Source
+		if why := catalog.IndexNameFault(name); why != "" {
+			l.refuse("give it another name with --rename", "index %s: %q cannot be the name of an index: %s", index.Source, name, why)
+		}
+	}
+	if shown.Holds > 0 && !l.Plan.IntoExisting && index.Since == nil {
+		l.refuse("give it another name with --rename, or write into it with --into-existing",
+			"index %s of the target holds %s", index.Target, have(int(shown.Holds), "document", "documents"))
+	}
+	if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
+		l.refuse("accept that with --yes, or create "+listed(index.Targets())+" on the target as you want it before",
+			"index %s loses meaning on the target: %s", index.Source, lost)
+	}
 }
 
 // lookFields compares the mappings that are made with the limits that the target has for them.

@@ -29,6 +29,9 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 	if err != nil {
 		return nil, err
 	}
+	if err := t.checkSame(ctx, v.Target); err != nil {
+		return nil, err
+	}
 	run := reconcile.NewRun(t.expected(v.Index), secondPass, examples)
 	scan, err := t.target.OpenScan(ctx, v.Target, cluster.ScanOptions{Slices: compareAtOnce})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -119,12 +118,30 @@ func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry], na
 
 // inLedger is the entry of a thing; nil when there is none.
 func (t *turn) inLedger(ctx context.Context, kind, name string) (*movement.Entry, error) {
-	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
-	i := slices.IndexFunc(ledger, func(e movement.Entry) bool { return e.Kind == kind && e.Name == name })
-	if err != nil || i < 0 {
-		return nil, err
+	e, err := drive.Read[movement.Entry](ctx, t.Driver, movement.LedgerKey(t.movement.ID, kind, name))
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
 	}
-	return &ledger[i], nil
+	return &e, err
+}
+
+// checkSame refuses an index that is not the one which the movement has made: somebody has
+// deleted that, or the target has made one by itself when documents came, and what stands
+// there now lacks what was written before, and the settings and mappings of the plan.
+func (t *turn) checkSame(ctx context.Context, name string) error {
+	e, err := t.inLedger(ctx, kindIndex, name)
+	if err != nil || e == nil || !e.Made {
+		return err
+	}
+	identity, err := t.identity(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		identity, err = "", nil
+	}
+	if err != nil || identity == e.Identity {
+		return err
+	}
+	err = fault.New(fault.Refused, "index %s of the target is not the one that the movement has made: that was deleted meanwhile", name)
+	return fault.WithNext(err, "abort the movement, which leaves alone what stands there now, and begin anew")
 }
 
 // removeIndex deletes an index that the movement has made. One that somebody else has put in

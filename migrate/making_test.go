@@ -95,3 +95,21 @@ func TestAnIndexOfSomebodyElseStays(t *testing.T) {
 		}
 	})
 }
+
+// TestAnIndexThatIsReplacedIsNeverProved: somebody deletes what the movement has made, and
+// another of its name comes to hold every document.
+func TestAnIndexThatIsReplacedIsNeverProved(t *testing.T) {
+	p := newPlace(t, history)
+	p.plan("m", "two", "ledger", nil)
+	if m, _ := p.work("m"); m.State != movement.Switched {
+		t.Fatal(m.State, m.Cause)
+	}
+	if err := p.target.DeleteIndex(t.Context(), "ledger"); err != nil {
+		t.Fatal(err)
+	}
+	p.put("ledger", "")
+	p.tell("m", movement.Repair)
+	if m, _ := p.work("m"); m.State != movement.Failed && m.State != movement.Held || !strings.Contains(m.Cause, "is not the one that the movement has made") {
+		t.Errorf("%s: %s", m.State, m.Cause)
+	}
+}
