@@ -192,11 +192,13 @@ const recordsIndex = ".reshelve"
 // checkName refuses a new name that no index can have: a pattern, a list, or date math would
 // name others on the target; and that of the index which holds the records of movements.
 func checkName(name string) error {
-	if err := catalog.CheckIndexName(name); err != nil {
-		return fault.New(fault.Usage, "--rename: %w", err)
-	}
+	why := catalog.IndexNameFault(name)
 	if name == recordsIndex {
-		return fault.New(fault.Usage, "--rename: %s is where movements are recorded", name)
+		why = "movements are recorded there"
+	}
+	if why != "" {
+		err := fault.New(fault.Usage, "--rename: %q cannot be the name of an index: %s", name, why)
+		return fault.WithNext(err, "choose another name")
 	}
 	return nil
 }
