@@ -7,6 +7,8 @@
 //	            clients ── HTTP ──┘  └──▶ what every client saw ──▶ one order that explains it?
 //	                              │
 //	            one request ──────┴──▶ OpenSearch 2.19.0 ──▶ the same answer?
+//	                              │
+//	            a real snapshot ──┴──▶ reshelve migrate, worker ──▶ what the server that made it had?
 //
 // # Terms
 //
@@ -15,6 +17,8 @@
 //     A request that a kill interrupted has no known outcome: it happened before the
 //     process was dead, or never.
 //   - churn: indices, mappings and aliases made and deleted while clients write.
+//   - matrix: snapshots of every version, moved into targets of several; what became of each
+//     document stands in testdata/matrix.
 //   - difference: an answer that is not OpenSearch's; those that are meant stand in one
 //     table, each with its reason.
 //
@@ -28,7 +32,8 @@
 // PROOF_KILLS is the number of kills (20 when it is not set), PROOF_SEED repeats the
 // choices of a run (not its scheduling; TestLiveSearch asks the same without it, and
 // PROOF_ROUNDS, PROOF_QUESTIONS and PROOF_COLLECT make it a long search), PROOF_BINARY tries another binary than the one
-// that is built from this checkout, for example one that was broken on purpose.
+// that is built from this checkout, for example one that was broken on purpose. PROOF_MIGRATIONS is how many
+// migrations are killed until they have ended (3), and RESHELVE_MATRIX=all takes every snapshot of the matrix.
 //
 // Absent on purpose: crashes of the machine (the engine's own tests cut unsynced
 // writes off a file system in memory; a killed process loses none that it handed to

@@ -29,6 +29,21 @@
 //  2. A dead process changes nothing any more but by calls that were on their way.
 //  3. The world looks at records, documents and the truth, never at what a process believes.
 //
+// # Laws
+//
+// They are looked at after each change of a record, and at the end.
+//
+//   - L1: a movement that finished has brought each document with its content and version, or
+//     somebody has accepted what is missing; an item that is done has its successor.
+//   - L5: an aborted movement leaves the target as it was; an ended one leaves no records but its own.
+//   - L6: one holder changes a piece while its lease lasts; an item is done at its end; an ended
+//     movement does not change.
+//   - L8: a cursor never goes back, and passes nothing that the target has not taken; counts add up.
+//   - L9: the report says of each index what the target lacks and has besides.
+//   - L11: a fleet that is left alone, and an operator who answers, come to the movement's end.
+//   - L12: every record is understood.
+//
 // Absent on purpose: reading repositories over a network (package blob has its own tests), other
-// lanes, and a model of how long work takes on real machines.
+// lanes, and a model of how long work takes on real machines. Not simulated yet: deltas, data
+// streams, redrives, transformations, limits, and taking the snapshot.
 package sim
