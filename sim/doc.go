@@ -40,7 +40,8 @@
 //     movement does not change.
 //   - L8: a cursor never goes back, and passes nothing that the target has not taken; counts add up.
 //   - L9: the report says of each index what the target lacks and has besides.
-//   - L11: a fleet that is left alone, and an operator who answers, come to the movement's end.
+//   - L11: nothing loops in silence: a fleet that is left alone, and an operator who answers,
+//     come to the movement's end.
 //   - L12: every record is understood.
 //
 // Absent on purpose: reading repositories over a network (package blob has its own tests), other
