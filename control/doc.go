@@ -35,11 +35,12 @@
 //
 //  1. What a request forbids is refused before the first document.
 //  2. Names in JSON are stable: they are added, never renamed. Sizes are bytes,
-//     times RFC 3339 in UTC, durations milliseconds.
+//     times RFC 3339 in UTC, durations milliseconds, but for those of a policy of leases
+//     (nanoseconds) and what a preview expects (seconds).
 //  3. In the signatures of verbs nothing of the floors below appears but the words of
-//     packages document and fault, of movement (states, verbs, records) and of work (the
-//     policy of leases), so that a terminal needs no other import. [Store] speaks the
-//     vocabularies of package store.
+//     packages document and fault, of movement (states, verbs, records), of work (the
+//     policy of leases) and of migrate (plans, progress, limits), so that a terminal needs no
+//     other import. [Store] speaks the vocabularies of package store.
 //  4. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //
