@@ -41,7 +41,7 @@ type (
 	}
 	failed struct {
 		Item   string  `json:"item"`
-		From   int64   `json:"from"` // the first position that the batch stands for
+		From   int64   `json:"from"` // the first position that the batch stands for; of a change 2^32 times its bucket, and on
 		Causes []Cause `json:"causes"`
 	}
 )
@@ -213,7 +213,7 @@ func shardOf(item string) (index string, shard int, err error) {
 	return strings.Join(parts[:len(parts)-2], "__"), shard, nil
 }
 
-// FailedPiece is an index or an item that failed whole.
+// FailedPiece is an index, an item, or the change of a shard, that failed whole.
 type FailedPiece struct {
 	Index string `json:"index"`
 	Item  string `json:"item,omitempty"` // index__shard__start; "": the index itself
@@ -221,7 +221,7 @@ type FailedPiece struct {
 	Cause string `json:"cause"`
 }
 
-// FailedPieces are the indices and items of a migration that failed, by index and item.
+// FailedPieces are the indices, items and changes of a migration that failed, by index and item.
 func FailedPieces(ctx context.Context, d *drive.Driver, id string) (all []FailedPiece, err error) {
 	entries, err := drive.Pieces[entry](ctx, d, prefix(id)+"index/")
 	if err != nil {
