@@ -98,6 +98,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			return p.answerWith(preview.Outcome(), preview, func(w io.Writer) { printPreview(w, preview) })
 		}
 		req.Planned = p.planned
+		place := placeOf(&req)
 		follow := p.follow()
 		defer follow.stop()
 		m, err := p.control.Migrate(ctx, req, follow.told)
@@ -106,9 +107,9 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			return err
 		}
 		if err == nil && !req.NoWait {
-			err = outcomeOf(m)
+			err = outcomeOf(m, place)
 		}
-		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m) })
+		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m, place) })
 	})
 	return cmd
 }
@@ -131,14 +132,29 @@ func checkWork(workers int, p work.Policy) error {
 	return fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance")
 }
 
-// outcomeOf is the error that a movement's state stands for; nil while all is well.
-func outcomeOf(m *control.Movement) error {
+// placeOf is where the movement is recorded, as workers are told of it.
+func placeOf(req *control.MigrateRequest) string {
+	if req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target" {
+		return req.Target
+	}
+	return req.Coordinate
+}
+
+// goOn is the command that works for a movement which place records.
+func goOn(place string) string { return "reshelve worker --join " + control.Bare(place) + " --once" }
+
+// outcomeOf is the error that the state of a movement, which place records, stands for; nil
+// while all is well.
+func outcomeOf(m *control.Movement, place string) error {
 	switch m.State {
 	case movement.Held:
 		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, m.Cause), "%s", m.Next)
 	case movement.Running, movement.Paused, movement.Planned:
 		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
-		return fault.WithNext(err, "go on with reshelve worker --join TARGET --once; reshelve movement resume when it is paused")
+		if m.State == movement.Paused {
+			return fault.WithNext(err, "reshelve movement resume %s --at %s", m.ID, control.Bare(place))
+		}
+		return fault.WithNext(err, "it goes on with %s", goOn(place))
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
@@ -151,23 +167,25 @@ func outcomeOf(m *control.Movement) error {
 	return nil
 }
 
-// nextOf is what somebody can do about a movement.
-func nextOf(m *control.Movement) string {
+// nextOf is what somebody can do about a movement that place records.
+func nextOf(m *control.Movement, place string) string {
 	switch m.State {
 	case movement.Switched:
 		return "all is done and the way back is open: reshelve movement finish, or abort"
 	case movement.Aborting, movement.Running:
-		return "it goes on while somebody works for it: reshelve worker --join PLACE"
+		return "it goes on while somebody works for it: " + goOn(place)
+	case movement.Paused:
+		return "reshelve movement resume " + m.ID + " --at " + control.Bare(place)
 	}
 	return m.Next
 }
 
-func printMovement(w io.Writer, m *control.Movement) {
+func printMovement(w io.Writer, m *control.Movement, place string) {
 	fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State)
 	if m.Cause != "" {
 		fmt.Fprintf(w, "cause: %s\n", oneLine(m.Cause))
 	}
-	if next := nextOf(m); next != "" {
+	if next := nextOf(m, place); next != "" {
 		fmt.Fprintf(w, "  → %s\n", oneLine(next))
 	}
 	if m.Progress != nil && m.State == movement.Running {

@@ -83,7 +83,7 @@ func (p *program) movementStatus(at *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.answer(m, func(w io.Writer) { printMovement(w, m) })
+		return p.answer(m, func(w io.Writer) { printMovement(w, m, *at) })
 	})
 	return cmd
 }
@@ -105,7 +105,7 @@ verb that began it. It only looks: ending it ends nothing else.`,
 		if err != nil {
 			return err
 		}
-		return p.answerWith(outcomeOf(m), m, func(w io.Writer) { printMovement(w, m) })
+		return p.answerWith(outcomeOf(m, *at), m, func(w io.Writer) { printMovement(w, m, *at) })
 	})
 	return cmd
 }
@@ -124,7 +124,12 @@ func (p *program) movementTell(at *string, verb movement.Verb, short string) *co
 		if err != nil {
 			return err
 		}
-		return p.answer(m, func(w io.Writer) { fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State) })
+		return p.answer(m, func(w io.Writer) {
+			fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State)
+			if next := nextOf(m, *at); next != "" {
+				fmt.Fprintf(w, "  → %s\n", oneLine(next))
+			}
+		})
 	})
 	return cmd
 }

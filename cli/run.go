@@ -47,21 +47,23 @@ func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stder
 	if !p.ran {
 		err = fault.WithNext(fault.Wrap(fault.Usage, err), "see %s --help", cmd.CommandPath())
 	}
-	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) {
-		err = fault.Wrap(fault.Interrupted, err) // whatever it broke on its way
+	broken := false
+	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) && !fault.Is(err, fault.Interrupted) {
+		err, broken = fault.Wrap(fault.Interrupted, err), true // whatever it broke on its way
 	}
-	p.fail(err)
+	p.fail(err, broken)
 	return fault.KindOf(err).ExitCode()
 }
 
 // fail tells an error: "reshelve: PLACE: cause" and, on a line of its own, what
-// can be done about it; or both as JSON.
-func (p *program) fail(err error) {
+// can be done about it; or both as JSON. What an interruption has broken on its way is no
+// error to tell of.
+func (p *program) fail(err error, broken bool) {
 	var told *toldError
 	if errors.As(err, &told) {
 		return
 	}
-	if p.output != "json" && fault.Is(err, fault.Interrupted) {
+	if p.output != "json" && (broken || fault.Is(err, fault.Interrupted) && fault.Next(err) == "") {
 		p.note("interrupted")
 		return
 	}

@@ -47,11 +47,11 @@ SIGTERM stores how far it is and gives its lease back.`,
 			return err
 		}
 		for _, m := range met {
-			err = cmp.Or(err, metOutcome(m))
+			err = cmp.Or(err, metOutcome(m, req.Join))
 		}
 		return p.answerWith(err, met, func(w io.Writer) {
 			for _, m := range met {
-				printMovement(w, m)
+				printMovement(w, m, req.Join)
 			}
 			if len(met) == 0 {
 				fmt.Fprintln(w, "no movement has anything to do")
@@ -63,9 +63,9 @@ SIGTERM stores how far it is and gives its lease back.`,
 
 // metOutcome is the error that a movement's state stands for to a worker: that one was undone
 // is what somebody has asked for.
-func metOutcome(m *control.Movement) error {
+func metOutcome(m *control.Movement, place string) error {
 	if m.State == movement.Aborted || m.State == movement.Reversed {
 		return nil
 	}
-	return outcomeOf(m)
+	return outcomeOf(m, place)
 }

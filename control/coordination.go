@@ -39,7 +39,7 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 	case req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target":
 		return c.side(ctx, at, true, req.Memory, req.Logger)
 	case !isRecords(req.Coordinate):
-		err := fault.New(fault.Usage, "--coordinate %q is no place for records", bare(req.Coordinate))
+		err := fault.New(fault.Usage, "--coordinate %q is no place for records", Bare(req.Coordinate))
 		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
 	}
 	s, err := c.elsewhere(ctx, req.Coordinate, req.Memory, req.Logger)
@@ -58,7 +58,7 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 // recorded is the target as a record names it: without credentials, and the same wherever a
 // worker is started when workers do not come through the target.
 func (req *MigrateRequest) recorded() string {
-	at := bare(req.Target)
+	at := Bare(req.Target)
 	if isRecords(req.Coordinate) {
 		at = absolute(at)
 	}

@@ -114,6 +114,8 @@ func (c *Control) begin(ctx context.Context, side *side, req *MigrateRequest) (d
 	}
 	m := movement.Record{ID: newID(now), Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: phases(plan),
 		KeepWayBack: req.KeepWayBack, Rate: limits.JSON(), Created: now}
+	ctx, done := unhurried(ctx)
+	defer done()
 	if err := d.Plan(ctx, m); err != nil {
 		return nil, "", err
 	}
@@ -124,6 +126,14 @@ func (c *Control) begin(ctx context.Context, side *side, req *MigrateRequest) (d
 		return nil, "", err
 	}
 	return d, m.ID, nil
+}
+
+// unhurried is a context for what must not be left half done: the end of ctx reaches it 10 s
+// later.
+func unhurried(ctx context.Context) (context.Context, func()) {
+	late, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(10*time.Second, end) })
+	return late, func() { stop(); end() }
 }
 
 // work works for one movement and tells of it, until it ends or holds.

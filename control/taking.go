@@ -49,7 +49,7 @@ func takeOf(ctx context.Context, req *MigrateRequest, source *cluster.Client) (*
 	if err != nil {
 		return nil, fault.Wrap(fault.Bug, err)
 	}
-	take := &migrate.Take{Cluster: bare(req.FromCluster), Repository: req.SnapshotRepository, Indices: req.Indices, Asked: asked}
+	take := &migrate.Take{Cluster: Bare(req.FromCluster), Repository: req.SnapshotRepository, Indices: req.Indices, Asked: asked}
 	known, err := source.Repositories(ctx)
 	if err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func openSource(ctx context.Context, at string) (*cluster.Client, error) {
 	return cluster.Open(ctx, options)
 }
 
-// bare is a URL without the user and the password that it may hold: records have neither.
-func bare(at string) string {
+// Bare is a URL without the user and the password that it may hold: records have neither.
+func Bare(at string) string {
 	if u, err := url.Parse(at); err == nil && u.User != nil {
 		u.User = nil
 		return u.String()

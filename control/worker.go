@@ -40,7 +40,7 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 	d, board := drive.New(side.coord, work.Default.ClockTolerance), &worker.Board{}
 	o := worker.Options{Name: workerName(), Slots: req.Slots, Once: req.Once, Logger: req.Logger, Board: board}
 	if req.Listen != "" {
-		end, err := c.listenHealth(ctx, req, &health{name: o.Name, join: bare(req.Join), board: board, records: side.coord})
+		end, err := c.listenHealth(ctx, req, &health{name: o.Name, join: Bare(req.Join), board: board, records: side.coord})
 		if err != nil {
 			return nil, err
 		}
