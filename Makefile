@@ -89,7 +89,7 @@ bench-search: ## the README's tables of searching: beside OpenSearch, in one run
 	go run ./bench/search
 
 .PHONY: bench-migrate
-bench-migrate: ## the README's table of migrating: into nothing, an OpenSearch and a folder, in one run
+bench-migrate: ## a table of migrating: into nothing, an OpenSearch and a folder, in one run
 	go run ./bench/migrate
 
 .PHONY: fixtures

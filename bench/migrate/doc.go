@@ -1,6 +1,6 @@
 // Command migrate measures a migration from the command to its proof: into a target that
-// only counts, into a real OpenSearch, and into a data folder. It prints the README's table
-// as Markdown.
+// only counts, into a real OpenSearch, and into a data folder. It prints a table as
+// Markdown.
 //
 //	go run ./bench/migrate                      # 500,000 documents of 1 KB
 //	go run ./bench/migrate -documents 20000     # a quick try
