@@ -93,16 +93,25 @@ func (d *Driver) Remove(ctx context.Context, key string) error {
 
 // Make creates a record if there is none; what stands there stays.
 func (d *Driver) Make(ctx context.Context, key string, record any) error {
+	_, err := d.MakeNew(ctx, key, record)
+	return err
+}
+
+// MakeNew does what Make does, and tells whether the record is surely its own.
+func (d *Driver) MakeNew(ctx context.Context, key string, record any) (made bool, err error) {
 	value, err := json.Marshal(record)
 	if err != nil {
-		return fault.Wrap(fault.Bug, err)
+		return false, fault.Wrap(fault.Bug, err)
 	}
-	return again(ctx, func() error {
-		if _, err := d.store.Create(ctx, key, value); err != nil && !fault.Is(err, fault.Conflict) {
+	err = again(ctx, func() error {
+		_, err := d.store.Create(ctx, key, value)
+		made = err == nil
+		if err != nil && !fault.Is(err, fault.Conflict) {
 			return fault.At(err, key)
 		}
 		return nil
 	})
+	return made, err
 }
 
 // Pieces are the records under prefix, by what follows it in their keys.

@@ -54,15 +54,29 @@ func same(a, b *movement.Record) bool {
 	return at == nil && now == nil || at != nil && now != nil && at.Key() == now.Key()
 }
 
+// takeBack removes a piece that was made for a movement which is at its end: whoever ends it
+// may have removed its pieces before.
+func (s Slot) takeBack(ctx context.Context, m *movement.Record, key string) error {
+	now, err := s.Driver.Movement(ctx, m.ID)
+	if err != nil || !now.State.Ended() && !now.Settling && now.State != movement.Aborting && now.State != movement.Reversing {
+		return err
+	}
+	return s.Driver.Remove(ctx, key)
+}
+
 // Single lets one worker at a time do the piece at key, which is made when it is not there.
 // What do returns decides: nil completes the piece; an error gives it back as a failed
 // attempt, or, when no other attempt can do better, fails it. The outcome is Done when the
 // piece is done, by whomever.
 func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, do func(ctx context.Context) error) (Outcome, error) {
-	if err := s.Driver.Make(ctx, key, work.Lease{CreatorID: s.Worker}); err != nil {
+	made, err := s.Driver.MakeNew(ctx, key, work.Lease{CreatorID: s.Worker})
+	if err != nil {
 		return Outcome{}, err
 	}
 	held, there, err := Claim[work.Lease](ctx, s, m, key, p)
+	if made && held == nil && err == nil {
+		return Outcome{}, s.takeBack(ctx, m, key)
+	}
 	switch {
 	case fault.Is(err, fault.NotFound): // whoever has ended the movement meanwhile has taken it away
 		return Outcome{}, nil
