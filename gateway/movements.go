@@ -266,7 +266,7 @@ func problemOf(err error) *problem {
 // newProblem is the error of a request that no operation has seen.
 func newProblem(status int, text string, errs ...error) huma.StatusError {
 	for _, err := range errs {
-		text += "; " + err.Error()
+		text += "; " + withoutValue(err)
 	}
 	if status == http.StatusUnprocessableEntity {
 		status = http.StatusBadRequest
@@ -275,7 +275,18 @@ func newProblem(status int, text string, errs ...error) huma.StatusError {
 	if status >= 500 {
 		kind = fault.Bug
 	}
-	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text, Kind: kind.String()}
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text, Kind: kind.String(),
+		Next: "see GET " + openAPIPath + ".json"}
+}
+
+// withoutValue is what is wrong with a part of a request, and where: not what stood there, which
+// is the whole body when a property is missing.
+func withoutValue(err error) string {
+	var detail *huma.ErrorDetail
+	if !errors.As(err, &detail) {
+		return err.Error()
+	}
+	return detail.Message + " (" + detail.Location + ")"
 }
 
 // tellProblem answers with an error.

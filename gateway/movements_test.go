@@ -184,6 +184,7 @@ func TestRefusalsOfMovements(t *testing.T) {
 		{"POST", "/_reshelve/movements", `{"kind":"dance","from":"/x"}`, 400, "usage", "kind"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","fom":"/y"}`, 400, "usage", "fom"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","limits":{"hours":"late"}}`, 400, "usage", "late"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","secret":"hush"}`, 400, "usage", "expected required property from to be present (body); unexpected property (body.secret)"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/nosuch"}`, 404, "not-found", "nosuch"},
 		{"POST", "/_reshelve/movements", `{"kind"`, 400, "usage", "JSON"},
 		{"POST", "/_reshelve/movements/nosuch/throttle", `{"documentsPerSecond":-1}`, 400, "usage", "0"},
