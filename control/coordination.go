@@ -78,7 +78,12 @@ func (c *Control) elsewhere(ctx context.Context, at string, memory int64, logger
 		s.coord, s.leave = records, func() error { return errors.Join(s.targets.leave(), records.Close()) }
 		return s, nil
 	}
-	records, leave, err := c.localRecords(ctx, dir)
+	var records coord.Store
+	var leave func() error
+	err := untilOpen(ctx, func() (err error) {
+		records, leave, err = c.localRecords(ctx, dir)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,11 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 	if isRecords(at) || !create && isRecordsAlone(at) {
 		return c.elsewhere(ctx, at, memory, logger)
 	}
-	t, err := c.target(ctx, at, create, memory, logger)
+	var t *target
+	err := untilOpen(ctx, func() (err error) {
+		t, err = c.target(ctx, at, create, memory, logger)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/reshelve/reshelve/fault"
 )
@@ -56,6 +57,22 @@ func dialInside(ctx context.Context, dir string) (conn net.Conn, err error) {
 		return err
 	})
 	return conn, err
+}
+
+// untilOpen tries to open a folder, or to reach the process that has: one that has just opened it
+// cannot be reached yet, and one that only looks into it will soon be gone.
+func untilOpen(ctx context.Context, try func() error) error {
+	for end := time.Now().Add(3 * time.Second); ; {
+		err := try()
+		if !fault.Is(err, fault.Conflict) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // viaShortPath gives use a path of the folder's socket that is short enough for
