@@ -41,6 +41,7 @@ type Held[T any, P Piece[T]] struct {
 // The piece must be ended by Complete, Fail or Release.
 func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string, p work.Policy) (*Held[T, P], T, error) {
 	var none T
+	began := time.Now() // before all that takes time, so that the context never outlives the lease
 	now, err := d.clock.check(ctx)
 	if err != nil {
 		return nil, none, err
@@ -63,7 +64,6 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	if err != nil {
 		return nil, none, fault.Wrap(fault.Bug, err)
 	}
-	began := time.Now()
 	h.revision, err = d.store.Swap(ctx, key, record.Revision, value)
 	switch {
 	case fault.Is(err, fault.Conflict):

@@ -8,9 +8,11 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -71,7 +73,11 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		run.Looked(g, r)
 	}
 	v.Result = run.Report
-	if (since == nil || !since.Whole) && t.existed(ctx, v.Index) {
+	if err != nil || since != nil && since.Whole {
+		return &v, err
+	}
+	existed, err := t.existed(ctx, v.Index)
+	if existed {
 		v.Others = v.Result.Counts[reconcile.Ghost]
 	}
 	return &v, err
@@ -88,17 +94,12 @@ func (t *turn) expected(index string) int64 {
 }
 
 // existed tells whether the target had the index before the movement.
-func (t *turn) existed(ctx context.Context, index string) bool {
-	p, err := ProgressOf(ctx, t.Driver, t.movement)
-	if err != nil {
-		return false
+func (t *turn) existed(ctx context.Context, index string) (bool, error) {
+	e, err := drive.Read[entry](ctx, t.Driver, t.key("index", work.Safe(index)))
+	if fault.Is(err, fault.NotFound) { // its record was lost: what else is there counts as a difference
+		return false, nil
 	}
-	for i := range p.Indices {
-		if p.Indices[i].Source == index {
-			return p.Indices[i].Existed
-		}
-	}
-	return false
+	return e.Existed, err
 }
 
 // compared is an index of the snapshot and what is to be like it.

@@ -136,6 +136,7 @@ func (t *turn) withChanges(ctx context.Context, items func(context.Context) (wor
 // newer one, and deletes what it does not hold any more. Until is when it stops between two
 // groups.
 func (t *turn) doChange(ctx context.Context, held *drive.Held[change, *change], until time.Time) error {
+	defer t.sends(ctx)()
 	c, err := t.openChange(ctx, held)
 	if err != nil {
 		return err

@@ -87,15 +87,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 
 // single lets one worker at a time do a phase; what do returns tells people what came of it.
 func (t *turn) single(ctx context.Context, phase *movement.Phase, do func(context.Context) (string, error)) (worker.Outcome, error) {
-	var text string
-	outcome, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, func(ctx context.Context) (err error) {
-		text, err = do(ctx)
-		return err
-	})
-	if outcome.Done {
-		outcome.Text = text
-	}
-	return outcome, err
+	return worker.SingleTold(ctx, t.Slot, t.movement, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, do)
 }
 
 // turn is one turn of one slot for one migration.

@@ -64,16 +64,28 @@ func (s Slot) takeBack(ctx context.Context, m *movement.Record, key string) erro
 	return s.Driver.Remove(ctx, key)
 }
 
+// single is the piece of what one worker at a time does, with what came of it for people: the
+// phase is perhaps told to have ended by a slot that only finds it done.
+type single struct {
+	work.Lease
+	Text string `json:"text,omitempty"`
+}
+
 // Single lets one worker at a time do the piece at key, which is made when it is not there.
 // What do returns decides: nil completes the piece; an error gives it back as a failed
 // attempt, or, when no other attempt can do better, fails it. The outcome is Done when the
 // piece is done, by whomever.
 func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, do func(ctx context.Context) error) (Outcome, error) {
-	made, err := s.Driver.MakeNew(ctx, key, work.Lease{CreatorID: s.Worker})
+	return SingleTold(ctx, s, m, key, p, func(ctx context.Context) (string, error) { return "", do(ctx) })
+}
+
+// SingleTold is Single with a text for people, which is the outcome's.
+func SingleTold(ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, do func(ctx context.Context) (text string, err error)) (Outcome, error) {
+	made, err := s.Driver.MakeNew(ctx, key, single{Lease: work.Lease{CreatorID: s.Worker}})
 	if err != nil {
 		return Outcome{}, err
 	}
-	held, there, err := Claim[work.Lease](ctx, s, m, key, p)
+	held, there, err := Claim[single](ctx, s, m, key, p)
 	if made && held == nil && err == nil {
 		return Outcome{}, s.takeBack(ctx, m, key)
 	}
@@ -82,11 +94,25 @@ func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.
 		return Outcome{}, nil
 	case err != nil:
 		return Outcome{}, err
+	case held == nil && there.State == work.Done:
+		return Outcome{Done: true, Text: there.Text, Piece: key}, nil
 	case held == nil:
-		return Outcome{Done: there.State == work.Done, Failed: there.State == work.Failed, Text: there.Cause, Piece: key}, nil
+		return Outcome{Failed: there.State == work.Failed, Text: there.Cause, Piece: key}, nil
 	}
-	outcome, err := Settle(ctx, held, Beating(s, m, held, p, held.Beat, do))
+	outcome, err := Settle(ctx, held, Beating(s, m, held, p, held.Beat, func(ctx context.Context) error {
+		text, err := do(ctx)
+		if err != nil || text == "" {
+			return err
+		}
+		return held.Update(func(piece single, _ time.Time) (single, error) {
+			piece.Text = text
+			return piece, nil
+		})
+	}))
 	outcome.Piece = key
+	if outcome.Done {
+		outcome.Text = held.Piece().Text
+	}
 	return outcome, err
 }
 
