@@ -37,11 +37,7 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 	if isRecords(at) || !create && isRecordsAlone(at) {
 		return c.elsewhere(ctx, at, memory, logger)
 	}
-	var t *target
-	err := untilOpen(ctx, func() (err error) {
-		t, err = c.target(ctx, at, create, memory, logger)
-		return err
-	})
+	t, err := c.target(ctx, at, create, memory, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -71,20 +67,21 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 	if err := checkFolder(at, create); err != nil {
 		return nil, err
 	}
+	var t *target
+	err := untilOpen(ctx, func() (err error) {
+		t, err = c.targetFolder(ctx, at, memory, logger)
+		return err
+	})
+	return t, err
+}
+
+// targetFolder opens a folder as a target, or goes through the process that has.
+func (c *Control) targetFolder(ctx context.Context, at string, memory int64, logger *slog.Logger) (*target, error) {
 	if conn, err := dialInside(ctx, at); err == nil {
 		_ = conn.Close()
-		dial := func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }
-		client, leave := connect(at, dial, func() error { return nil })
-		transport := over(dial)
-		return &target{Reached: Reached{client, "http://store", transport}, leave: func() error {
-			transport.CloseIdleConnections()
-			return leave()
-		}}, nil
+		return c.through(at, memory, logger), nil
 	}
-	if memory > 0 {
-		debug.SetMemoryLimit(memory)
-	}
-	opened, err := c.openFolder(ctx, at, FolderOptions{Memory: memory / 4, Logger: logger})
+	opened, err := c.take(ctx, at, memory, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +95,38 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 	}
 	client, leave := c.within(at, opened, listeners...)
 	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, leave: leave}, nil
+}
+
+// take opens a folder of which this process is to be the server.
+func (c *Control) take(ctx context.Context, at string, memory int64, logger *slog.Logger) (*openedFolder, error) {
+	if memory > 0 {
+		debug.SetMemoryLimit(memory)
+	}
+	return c.openFolder(ctx, at, FolderOptions{Memory: memory / 4, Logger: logger})
+}
+
+// through is a target that another process serves. Who stays for long becomes its server when
+// that process goes.
+func (c *Control) through(at string, memory int64, logger *slog.Logger) *target {
+	next := &successor{reach: func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, left: memory == 0}
+	next.serve = func(ctx context.Context) (func() error, error) {
+		opened, err := c.take(ctx, at, memory, logger)
+		if err != nil {
+			return nil, err
+		}
+		socket, err := listenInside(ctx, at)
+		if err != nil {
+			return nil, errors.Join(err, opened.close())
+		}
+		_, leave := c.within(at, opened, socket)
+		return leave, nil
+	}
+	client, leave := connect(at, next.dial, func() error { return nil })
+	transport := over(next.dial)
+	return &target{Reached: Reached{client, "http://store", transport}, leave: func() error {
+		transport.CloseIdleConnections()
+		return errors.Join(leave(), next.close())
+	}}
 }
 
 // checkFolder refuses what is meant to be a cluster, and a folder that is not there unless it
