@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os/user"
+	"strings"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/movement"
@@ -56,14 +58,14 @@ func (p *program) movementLs(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(all, func(w io.Writer) {
-			t := newTable("ID", "KIND", "STATE", "PHASE", "CAUSE")
+			t := newTable("ID", "KIND", "STATE", "PHASE", "INTO", "CAUSE")
 			for i := range all {
 				m := &all[i]
 				phase := "-"
 				if current := m.Current(); current != nil {
 					phase = current.Key()
 				}
-				t.row(m.ID, string(m.Kind), string(m.State), phase, orDash(cut(m.Cause, 60)))
+				t.row(m.ID, string(m.Kind), string(m.State), phase, orDash(cut(into(m), 40)), orDash(cut(m.Cause, 60)))
 			}
 			t.print(w)
 		})
@@ -132,6 +134,23 @@ func (p *program) movementTell(at *string, verb movement.Verb, short string) *co
 		})
 	})
 	return cmd
+}
+
+// into are the indices that a movement fills: by them people know it again.
+func into(m *movement.Record) string {
+	var plan struct {
+		Indices []struct {
+			Target string `json:"target"`
+		} `json:"indices"`
+	}
+	if json.Unmarshal(m.Plan, &plan) != nil {
+		return ""
+	}
+	var names []string
+	for _, index := range plan.Indices {
+		names = append(names, index.Target)
+	}
+	return strings.Join(names, ", ")
 }
 
 // cut is the beginning of a text that is longer than n characters.
