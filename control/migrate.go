@@ -60,6 +60,8 @@ type MigrateRequest struct {
 	NoWait     bool // plan and start it, and leave the work to workers
 
 	own string // the movement whose plan is completed
+	// stored is called when the movement is on record, before it starts; nil: nobody is.
+	stored func(ctx context.Context, d *drive.Driver, id string) error
 }
 
 // Movement is a movement as people and programs read it.
@@ -121,6 +123,11 @@ func (c *Control) begin(ctx context.Context, side *side, req *MigrateRequest) (d
 	}
 	if err := refuseTwice(ctx, side, plan, m.ID); err != nil {
 		return nil, "", errors.Join(err, d.Forget(ctx, m.ID))
+	}
+	if req.stored != nil {
+		if err := req.stored(ctx, d, m.ID); err != nil {
+			return nil, "", errors.Join(err, d.Forget(ctx, m.ID))
+		}
 	}
 	if _, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Start, By: req.By, Why: req.Why}); err != nil {
 		return nil, "", err

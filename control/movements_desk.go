@@ -122,11 +122,11 @@ func (k *Desk) giveBack(id string) {
 // the store. It does not wait for the work.
 func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error) {
 	req.Target, req.Logger = k.at, k.logger
-	d, id, err := k.control.begin(ctx, k.side, &req)
-	if err != nil {
-		return nil, err
+	req.stored = func(ctx context.Context, d *drive.Driver, id string) error {
+		return d.Make(ctx, hostKey(id), struct{}{})
 	}
-	if err := d.Make(ctx, hostKey(id), struct{}{}); err != nil {
+	_, id, err := k.control.begin(ctx, k.side, &req)
+	if err != nil {
 		return nil, err
 	}
 	return k.Look(ctx, id)

@@ -124,22 +124,19 @@ func (t *turn) madeStream(ctx context.Context, ours movement.Entry, made *cluste
 // makeStreamTemplate makes a template for one stream, with the settings and mappings of an
 // index of it: the target has none that fits.
 func (t *turn) makeStreamTemplate(ctx context.Context, index *Index) error {
-	bodies, err := t.indexBodies(ctx, *index)
-	if err != nil {
-		return err
+	template := Template{Kind: ComposableTemplate, Name: "reshelve-" + index.Target}
+	state, err := t.placeTemplate(ctx, template, func() (json.RawMessage, error) {
+		bodies, err := t.indexBodies(ctx, *index)
+		if err != nil {
+			return nil, err
+		}
+		return streamTemplate(index.Target, bodies[0].JSON)
+	})
+	if err == nil && state == TemplateThere {
+		err = fault.New(fault.Refused, "the target has a template %s, which makes no data stream %s", template.Name, index.Target)
+		return fault.WithNext(err, "remove that template, or make one for the data stream")
 	}
-	body, err := streamTemplate(index.Target, bodies[0].JSON)
-	if err != nil {
-		return err
-	}
-	ours := movement.Entry{Kind: string(ComposableTemplate), Name: "reshelve-" + index.Target, Keep: true, By: t.Worker}
-	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
-		return err
-	}
-	if err := t.target.CreateTemplate(ctx, cluster.ComposableTemplate, ours.Name, body); err != nil && !cluster.Exists(err) {
-		return err
-	}
-	return t.madeTemplate(ctx, ours)
+	return err
 }
 
 // streamTemplate is a template that makes a data stream of a name, of the body that would make

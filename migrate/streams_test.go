@@ -111,3 +111,18 @@ func TestADataStreamThatIsThere(t *testing.T) {
 		t.Error("abort has deleted what was there before")
 	}
 }
+
+// TestATemplateOfSomebodyElse that has the name which ours would have is neither taken for
+// ours nor removed.
+func TestATemplateOfSomebodyElse(t *testing.T) {
+	r := newRig(t, streams, "only")
+	r.do("PUT", []string{"_index_template", "reshelve-loans-2024"}, `{"index_patterns":["else"]}`, nil)
+	id := r.start(appended(r))
+	if m, p := r.work(id); m.State != movement.Held || !strings.Contains(m.Cause, "has a template reshelve-loans-2024") {
+		t.Fatalf("%s: %s, %+v", m.State, m.Cause, p.Indices)
+	}
+	r.tell(id, movement.Abort)
+	if m, _ := r.work(id); m.State != movement.Aborted || !r.has("_index_template", "reshelve-loans-2024") {
+		t.Errorf("%s: the template is gone", m.State)
+	}
+}
