@@ -32,10 +32,11 @@ import (
 func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 	info, err := os.Stat(location.Prefix)
 	if err != nil {
-		return nil, fault.At(failure(err), location.String())
+		err := fault.WithNext(failure(err), "name the folder as this machine sees it, or a store's URL: see reshelve help repositories")
+		return nil, fault.At(err, location.String())
 	}
 	if !info.IsDir() {
-		return nil, fault.At(fault.New(fault.Refused, "is not a folder"), location.String())
+		return nil, fault.At(fault.WithNext(fault.New(fault.Refused, "is not a folder"), "name the folder that it lies in"), location.String())
 	}
 	root, err := os.OpenRoot(location.Prefix)
 	if err != nil {
