@@ -125,18 +125,33 @@ func (t *turn) madeStream(ctx context.Context, ours movement.Entry, made *cluste
 // index of it: the target has none that fits.
 func (t *turn) makeStreamTemplate(ctx context.Context, index *Index) error {
 	template := Template{Kind: ComposableTemplate, Name: "reshelve-" + index.Target}
-	state, err := t.placeTemplate(ctx, template, func() (json.RawMessage, error) {
-		bodies, err := t.indexBodies(ctx, *index)
-		if err != nil {
-			return nil, err
-		}
-		return streamTemplate(index.Target, bodies[0].JSON)
-	})
-	if err == nil && state == TemplateThere {
-		err = fault.New(fault.Refused, "the target has a template %s, which makes no data stream %s", template.Name, index.Target)
+	ours := movement.Entry{Kind: string(template.Kind), Name: template.Name, Keep: true, By: t.Worker}
+	there, err := TemplateExists(ctx, t.target, template)
+	if err != nil {
+		return err
+	}
+	if e, err := t.inLedger(ctx, ours.Kind, ours.Name); err != nil || e != nil && e.Made {
+		return err
+	} else if there && e == nil {
+		err := fault.New(fault.Refused, "the target has a template %s, which makes no data stream %s", template.Name, index.Target)
 		return fault.WithNext(err, "remove that template, or make one for the data stream")
 	}
-	return err
+	bodies, err := t.indexBodies(ctx, *index)
+	if err != nil {
+		return err
+	}
+	body, err := streamTemplate(index.Target, bodies[0].JSON)
+	if err != nil {
+		return err
+	}
+	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
+		return err
+	}
+	// Every backing index of a stream needs it, and several workers may make it at once.
+	if err := t.target.CreateTemplate(ctx, cluster.ComposableTemplate, ours.Name, body); err != nil && !cluster.Exists(err) {
+		return err
+	}
+	return t.madeTemplate(ctx, ours)
 }
 
 // streamTemplate is a template that makes a data stream of a name, of the body that would make

@@ -5,49 +5,62 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 )
 
-const history = "../testdata/repositories/elasticsearch-1.7.6-history/repo"
+// history has an index ledger in its snapshot two.
+const history = "elasticsearch-1.7.6-history"
+
+// holds is how many documents an index of the target has; -1 when there is no such index.
+func (r *rig) holds(index string) int64 {
+	r.Helper()
+	if !r.has(index) {
+		return -1
+	}
+	n, err := r.target.Count(r.Context(), index)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return n
+}
 
 // put makes an index, with a document when body is not empty, as somebody else does.
-func (p *place) put(index, body string) {
-	p.t.Helper()
-	if err := p.target.CreateIndex(p.t.Context(), index, []byte(`{}`)); err != nil {
-		p.t.Fatal(err)
+func (r *rig) put(index, body string) {
+	r.Helper()
+	if err := r.target.CreateIndex(r.Context(), index, []byte(`{}`)); err != nil {
+		r.Fatal(err)
 	}
 	if body == "" {
 		return
 	}
-	if _, err := p.target.Do(p.t.Context(), http.MethodPut, []string{index, "_doc", "theirs"}, nil, []byte(body)); err != nil {
-		p.t.Fatal(err)
+	if _, err := r.target.Do(r.Context(), http.MethodPut, []string{index, "_doc", "theirs"}, nil, []byte(body)); err != nil {
+		r.Fatal(err)
 	}
 }
 
 // intends leaves behind what a worker that dies before it makes an index leaves behind.
-func (p *place) intends(id, index string) {
-	p.t.Helper()
-	if err := p.driver.Intend(p.t.Context(), id, movement.Entry{Kind: "index", Name: index, Keep: true, By: "w0"}); err != nil {
-		p.t.Fatal(err)
+func (r *rig) intends(id, index string) {
+	r.Helper()
+	if err := r.driver.Intend(r.Context(), id, movement.Entry{Kind: "index", Name: index, Keep: true, By: "w0"}); err != nil {
+		r.Fatal(err)
 	}
 }
 
 // TestAbortDeletesWhatTheMovementMade: also when the worker died right after making it.
 func TestAbortDeletesWhatTheMovementMade(t *testing.T) {
 	for _, died := range []bool{false, true} {
-		p := newPlace(t, history)
-		p.plan("m", "two", "ledger", nil)
+		r := newRig(t, history, "two")
+		r.startAs("m", r.plan("ledger"))
 		if died {
-			p.intends("m", "ledger")
-			p.put("ledger", "")
+			r.intends("m", "ledger")
+			r.put("ledger", "")
 		}
-		if m, _ := p.work("m"); m.State != movement.Switched || p.holds("ledger") <= 0 {
-			t.Fatalf("%s, %s: %d documents", m.State, m.Cause, p.holds("ledger"))
+		if m, _ := r.work("m"); m.State != movement.Switched || r.holds("ledger") <= 0 {
+			t.Fatalf("%s, %s: %d documents", m.State, m.Cause, r.holds("ledger"))
 		}
-		p.tell("m", movement.Abort)
-		if m, _ := p.work("m"); m.State != movement.Aborted || p.holds("ledger") != -1 {
-			t.Errorf("died %v: %s, %s: %d documents", died, m.State, m.Cause, p.holds("ledger"))
+		r.tell("m", movement.Abort)
+		if m, _ := r.work("m"); m.State != movement.Aborted || r.holds("ledger") != -1 {
+			t.Errorf("died %v: %s, %s: %d documents", died, m.State, m.Cause, r.holds("ledger"))
 		}
 	}
 }
@@ -55,43 +68,45 @@ func TestAbortDeletesWhatTheMovementMade(t *testing.T) {
 // TestAnIndexOfSomebodyElseStays: whenever they have made it.
 func TestAnIndexOfSomebodyElseStays(t *testing.T) {
 	t.Run("between our look and our making", func(t *testing.T) {
-		p := newPlace(t, history)
-		p.plan("m", "two", "ledger", nil)
-		p.intends("m", "ledger")
-		p.put("ledger", `{"a":1}`)
-		if m, progress := p.work("m"); m.State != movement.Held || !strings.Contains(progress.Indices[0].Cause, "holds 1 document") {
+		r := newRig(t, history, "two")
+		r.startAs("m", r.plan("ledger"))
+		r.intends("m", "ledger")
+		r.put("ledger", `{"a":1}`)
+		if m, progress := r.work("m"); m.State != movement.Held || !strings.Contains(progress.Indices[0].Cause, "holds 1 document") {
 			t.Fatalf("%s, %s, %+v", m.State, m.Cause, progress.Indices)
 		}
-		p.tell("m", movement.Abort)
-		if m, _ := p.work("m"); m.State != movement.Aborted || p.holds("ledger") != 1 {
-			t.Errorf("%s: %d documents", m.State, p.holds("ledger"))
+		r.tell("m", movement.Abort)
+		if m, _ := r.work("m"); m.State != movement.Aborted || r.holds("ledger") != 1 {
+			t.Errorf("%s: %d documents", m.State, r.holds("ledger"))
 		}
 	})
 	t.Run("so, and they are written into", func(t *testing.T) {
-		p := newPlace(t, history)
-		p.plan("m", "two", "ledger", func(plan *migrate.Plan) { plan.IntoExisting = true })
-		p.intends("m", "ledger")
-		p.put("ledger", `{"a":1}`)
-		if m, progress := p.work("m"); m.State != movement.Switched || !progress.Indices[0].Existed {
+		r := newRig(t, history, "two")
+		plan := r.plan("ledger")
+		plan.IntoExisting = true
+		r.startAs("m", plan)
+		r.intends("m", "ledger")
+		r.put("ledger", `{"a":1}`)
+		if m, progress := r.work("m"); m.State != movement.Switched || !progress.Indices[0].Existed {
 			t.Fatalf("%s, %s, %+v", m.State, m.Cause, progress.Indices)
 		}
-		p.tell("m", movement.Abort)
-		if m, _ := p.work("m"); m.State != movement.Aborted || p.holds("ledger") <= 1 {
-			t.Errorf("%s: %d documents", m.State, p.holds("ledger"))
+		r.tell("m", movement.Abort)
+		if m, _ := r.work("m"); m.State != movement.Aborted || r.holds("ledger") <= 1 {
+			t.Errorf("%s: %d documents", m.State, r.holds("ledger"))
 		}
 	})
 	t.Run("instead of ours", func(t *testing.T) {
-		p := newPlace(t, history)
-		p.plan("m", "two", "ledger", nil)
-		p.work("m")
-		if err := p.target.DeleteIndex(t.Context(), "ledger"); err != nil {
+		r := newRig(t, history, "two")
+		r.startAs("m", r.plan("ledger"))
+		r.work("m")
+		if err := r.target.DeleteIndex(t.Context(), "ledger"); err != nil {
 			t.Fatal(err)
 		}
-		p.put("ledger", "")
-		p.tell("m", movement.Abort)
-		m, progress := p.work("m")
-		if m.State != movement.Aborted || p.holds("ledger") != 0 || len(progress.Left) != 1 {
-			t.Errorf("%s: %d documents, left %q", m.State, p.holds("ledger"), progress.Left)
+		r.put("ledger", "")
+		r.tell("m", movement.Abort)
+		m, progress := r.work("m")
+		if m.State != movement.Aborted || r.holds("ledger") != 0 || len(progress.Left) != 1 {
+			t.Errorf("%s: %d documents, left %q", m.State, r.holds("ledger"), progress.Left)
 		}
 	})
 }
@@ -99,17 +114,17 @@ func TestAnIndexOfSomebodyElseStays(t *testing.T) {
 // TestAnIndexThatIsReplacedIsNeverProved: somebody deletes what the movement has made, and
 // another of its name comes to hold every document.
 func TestAnIndexThatIsReplacedIsNeverProved(t *testing.T) {
-	p := newPlace(t, history)
-	p.plan("m", "two", "ledger", nil)
-	if m, _ := p.work("m"); m.State != movement.Switched {
+	r := newRig(t, history, "two")
+	r.startAs("m", r.plan("ledger"))
+	if m, _ := r.work("m"); m.State != movement.Switched {
 		t.Fatal(m.State, m.Cause)
 	}
-	if err := p.target.DeleteIndex(t.Context(), "ledger"); err != nil {
+	if err := r.target.DeleteIndex(t.Context(), "ledger"); err != nil {
 		t.Fatal(err)
 	}
-	p.put("ledger", "")
-	p.tell("m", movement.Repair)
-	if m, _ := p.work("m"); m.State != movement.Failed && m.State != movement.Held || !strings.Contains(m.Cause, "is not the one that the movement has made") {
+	r.put("ledger", "")
+	r.tell("m", movement.Repair)
+	if m, _ := r.work("m"); m.State != movement.Failed && m.State != movement.Held || !strings.Contains(m.Cause, "is not the one that the movement has made") {
 		t.Errorf("%s: %s", m.State, m.Cause)
 	}
 }

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -67,19 +66,8 @@ func (t *turn) metadata(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// makeTemplate makes one template of the snapshot, unless the target has one of its name.
+// makeTemplate makes one template, unless the target has one of its name.
 func (t *turn) makeTemplate(ctx context.Context, global *snapshot.Global, template Template) (TemplateState, error) {
-	return t.placeTemplate(ctx, template, func() (json.RawMessage, error) {
-		body, err := TranslateTemplate(ctx, t.snapshot, global, t.target, t.plan.Metadata, template)
-		if err != nil {
-			return nil, err
-		}
-		return body.JSON, nil
-	})
-}
-
-// placeTemplate makes a template of what body gives, unless the target has one of its name.
-func (t *turn) placeTemplate(ctx context.Context, template Template, body func() (json.RawMessage, error)) (TemplateState, error) {
 	ours := movement.Entry{Kind: string(template.Kind), Name: template.Name, Keep: true, By: t.Worker}
 	there, err := TemplateExists(ctx, t.target, template)
 	if err != nil {
@@ -97,14 +85,14 @@ func (t *turn) placeTemplate(ctx context.Context, template Template, body func()
 		}
 		return TemplateMade, t.madeTemplate(ctx, ours)
 	}
-	content, err := body()
+	body, err := TranslateTemplate(ctx, t.snapshot, global, t.target, t.plan.Metadata, template)
 	if err != nil {
 		return "", err
 	}
 	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
 		return "", err
 	}
-	err = t.target.CreateTemplate(ctx, template.Kind.onTarget(), template.Name, content)
+	err = t.target.CreateTemplate(ctx, template.Kind.onTarget(), template.Name, body.JSON)
 	if err == nil {
 		return TemplateMade, t.madeTemplate(ctx, ours)
 	}

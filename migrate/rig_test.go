@@ -73,8 +73,10 @@ func newRig(t *testing.T, repository, name string) *rig {
 // plan is one that moves these indices under their names.
 func (r *rig) plan(indices ...string) migrate.Plan {
 	r.Helper()
+	policy := work.Default
+	policy.Heartbeat = 20 * time.Millisecond // an abort waits for three of them
 	p := migrate.Plan{Repository: r.repository, Snapshot: r.from.Name, SnapshotUUID: r.from.UUID, Version: r.from.Version, Target: "memory",
-		Policy: work.Default, ItemBytes: 1 << 30, Digits: 1}
+		Policy: policy, ItemBytes: 1 << 30, Digits: 1}
 	for _, name := range indices {
 		idx, err := r.from.Index(r.Context(), name)
 		if err != nil {

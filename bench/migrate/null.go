@@ -53,6 +53,8 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"name":"null","cluster_name":"null","cluster_uuid":"null","version":{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}}`)
 	case strings.HasSuffix(path, "_bulk"):
 		n.bulk(w, r)
+	case strings.HasPrefix(path, "_cat/"):
+		fmt.Fprint(w, `[]`)
 	case strings.HasPrefix(path, "_"):
 		fmt.Fprint(w, `{}`)
 	case r.Method == http.MethodPut && verb == "":
