@@ -170,6 +170,10 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if err != nil {
 		return ours(err)
 	}
-	both.writer, err = both.target.NewWriter(ctx, cluster.WriterOptions{Notice: both.sharing.notice})
+	o := cluster.WriterOptions{Notice: both.sharing.notice}
+	if !strings.Contains(both.plan.Target, "://") { // a folder: what is on its way lies twice in one machine's memory
+		o.MaxBytes, o.Concurrency = 1<<20, 4
+	}
+	both.writer, err = both.target.NewWriter(ctx, o)
 	return err
 }

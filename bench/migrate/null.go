@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reshelve/reshelve/bench/peers"
 	"github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/coord/remote"
 )
@@ -77,6 +78,11 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 
 // bulk counts the lines, and says of each operation that it was applied.
 func (n *null) bulk(w http.ResponseWriter, r *http.Request) {
+	if _, made := n.indices.Load(peers.Index); !made { // the plan asks what we may do, before there is an index
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"type":"index_not_found_exception","reason":"no such index","root_cause":[]},"status":404}`)
+		return
+	}
 	n.once.Do(func() { n.first <- time.Now() })
 	chunk, lines := make([]byte, 256<<10), 0
 	for {
