@@ -54,7 +54,7 @@ func Load(ctx context.Context, folder string) (*Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.plan = migrate.Plan{Repository: "repository", Target: "target", Snapshot: from.Name, SnapshotUUID: from.UUID, Version: from.Version, ItemBytes: 10 << 10, Digits: 1}
+	t.plan = migrate.Plan{Repository: "repository", Target: "http://target", Snapshot: from.Name, SnapshotUUID: from.UUID, Version: from.Version, ItemBytes: 10 << 10, Digits: 1}
 	for _, index := range from.Indices {
 		if err := t.readIndex(ctx, from, index); err != nil {
 			return nil, err
