@@ -109,7 +109,8 @@ func (d *Driver) Apply(ctx context.Context, id string, e movement.Event) (moveme
 // decode reads a record; one that is none is fault.Corrupt.
 func decode(value []byte, into any) error {
 	if err := json.Unmarshal(value, into); err != nil {
-		return fault.New(fault.Corrupt, "the record is not understood: %w", err)
+		err := fault.New(fault.Corrupt, "the record is not understood: %w", err)
+		return fault.WithNext(err, "delete that record from the coordination store: verify finds what was not done; what a ledger entry names is then yours to undo")
 	}
 	return nil
 }
