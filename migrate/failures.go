@@ -223,33 +223,51 @@ type FailedPiece struct {
 
 // FailedPieces are the indices, items and changes of a migration that failed, by index and item.
 func FailedPieces(ctx context.Context, d *drive.Driver, id string) (all []FailedPiece, err error) {
-	entries, err := drive.Pieces[entry](ctx, d, prefix(id)+"index/")
+	failed, err := failedPieces(ctx, d, id)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if e.State == work.Failed {
-			all = append(all, FailedPiece{Index: e.Source, Cause: e.Cause})
-		}
+	for _, e := range failed.entries {
+		all = append(all, FailedPiece{Index: e.Source, Cause: e.Cause})
 	}
-	items, err := drive.Pieces[work.Item](ctx, d, work.ItemsPrefix(id))
-	for _, i := range items {
-		if i.State == work.Failed {
-			all = append(all, FailedPiece{Index: i.Index, Item: i.Name(), From: i.Cursor, Cause: i.Cause})
-		}
+	for _, i := range failed.items {
+		all = append(all, FailedPiece{Index: i.Index, Item: i.Name(), From: i.Cursor, Cause: i.Cause})
 	}
-	if err != nil {
-		return nil, err
-	}
-	changes, err := drive.Pieces[change](ctx, d, prefix(id)+"change/")
-	for _, c := range changes {
-		if c.State == work.Failed {
-			item := work.Item{Index: c.Index, Shard: c.Shard}
-			all = append(all, FailedPiece{Index: c.Index, Item: item.Name(), Cause: c.Cause})
-		}
+	for _, c := range failed.changes {
+		item := work.Item{Index: c.Index, Shard: c.Shard}
+		all = append(all, FailedPiece{Index: c.Index, Item: item.Name(), Cause: c.Cause})
 	}
 	slices.SortFunc(all, func(a, b FailedPiece) int {
 		return cmp.Or(strings.Compare(a.Index, b.Index), strings.Compare(a.Item, b.Item))
 	})
-	return all, err
+	return all, nil
+}
+
+// failedOnes are the pieces of a migration that failed, by their keys.
+type failedOnes struct {
+	entries map[string]entry
+	items   map[string]work.Item
+	changes map[string]change
+}
+
+func failedPieces(ctx context.Context, d *drive.Driver, id string) (f failedOnes, err error) {
+	if f.entries, err = failedUnder[entry](ctx, d, prefix(id)+"index/"); err != nil {
+		return f, err
+	}
+	if f.items, err = failedUnder[work.Item](ctx, d, work.ItemsPrefix(id)); err != nil {
+		return f, err
+	}
+	f.changes, err = failedUnder[change](ctx, d, prefix(id)+"change/")
+	return f, err
+}
+
+func failedUnder[T any, P drive.Piece[T]](ctx context.Context, d *drive.Driver, under string) (map[string]T, error) {
+	pieces, err := drive.Pieces[T](ctx, d, under)
+	failed := map[string]T{}
+	for key, piece := range pieces {
+		if P(&piece).Base().State == work.Failed {
+			failed[under+key] = piece
+		}
+	}
+	return failed, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -55,57 +54,30 @@ type opened struct {
 // reopen makes what failed whole waiting again. How much that was is stored before, since a
 // second attempt at it finds less.
 func (t *turn) reopen(ctx context.Context, run string) error {
-	entries, items, err := t.failedPieces(ctx)
+	failed, err := failedPieces(ctx, t.Driver, t.movement.ID)
 	if err != nil {
 		return err
 	}
-	if err := t.Driver.Make(ctx, t.key("redrive", run), opened{len(entries), len(items)}); err != nil {
+	counts := opened{len(failed.entries), len(failed.items) + len(failed.changes)}
+	if err := t.Driver.Make(ctx, t.key("redrive", run), counts); err != nil {
 		return err
 	}
-	for _, key := range entries {
-		if err := drive.Reopen[entry](ctx, t.Driver, key); err != nil {
-			return err
-		}
+	if err := reopenAll(ctx, t.Driver, failed.entries); err != nil {
+		return err
 	}
-	for _, key := range items {
-		reopen := drive.Reopen[work.Item]
-		if strings.HasPrefix(key, t.key("change", "")) {
-			reopen = drive.Reopen[change]
-		}
-		if err := reopen(ctx, t.Driver, key); err != nil {
+	if err := reopenAll(ctx, t.Driver, failed.items); err != nil {
+		return err
+	}
+	return reopenAll(ctx, t.Driver, failed.changes)
+}
+
+func reopenAll[T any, P drive.Piece[T]](ctx context.Context, d *drive.Driver, pieces map[string]T) error {
+	for key := range pieces {
+		if err := drive.Reopen[T, P](ctx, d, key); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// failedPieces are the keys of the indices and items that have failed.
-func (t *turn) failedPieces(ctx context.Context) (entries, items []string, err error) {
-	indices, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
-	if err != nil {
-		return nil, nil, err
-	}
-	for key, e := range indices {
-		if e.State == work.Failed {
-			entries = append(entries, t.key("index", key))
-		}
-	}
-	all, err := drive.Pieces[work.Item](ctx, t.Driver, work.ItemsPrefix(t.movement.ID))
-	for key, i := range all {
-		if i.State == work.Failed {
-			items = append(items, work.ItemsPrefix(t.movement.ID)+key)
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	changes, err := drive.Pieces[change](ctx, t.Driver, t.key("change", ""))
-	for key, c := range changes {
-		if c.State == work.Failed {
-			items = append(items, t.key("change", key))
-		}
-	}
-	return entries, items, err
 }
 
 // letter is the piece of sending again what failed of one item, document by document.
@@ -215,7 +187,7 @@ func (t *turn) redriven(ctx context.Context, run string) (string, error) {
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
 	}
-	entries, items, err := t.failedPieces(ctx)
+	failed, err := failedPieces(ctx, t.Driver, t.movement.ID)
 	if err != nil {
 		return "", err
 	}
@@ -235,7 +207,7 @@ func (t *turn) redriven(ctx context.Context, run string) (string, error) {
 	for _, what := range []struct {
 		opened, failed int
 		plural         string
-	}{{again.Indices, len(entries), "indices"}, {again.Items, len(items), "items"}} {
+	}{{again.Indices, len(failed.entries), "indices"}, {again.Items, len(failed.items) + len(failed.changes), "items"}} {
 		if what.opened > 0 || what.failed > 0 {
 			text += fmt.Sprintf("%s opened again, of which %d failed again, ", counted(what.opened, what.plural), what.failed)
 		}
