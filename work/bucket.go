@@ -58,11 +58,6 @@ func ItemKey(movement, name string, digits int) string {
 	return BucketPrefix(movement, Bucket(name, digits)) + Safe(name)
 }
 
-// ItemName is the name of the item with a key that [ItemKey] made.
-func ItemName(key string) (string, error) {
-	return Plain(key[strings.LastIndexByte(key, '/')+1:])
-}
-
 // Lengths, in bytes, of names in keys. A key has at most 512.
 const (
 	maxPlain = 270 // of a name that [Plain] gives back: an index (255), a shard and a position
