@@ -26,11 +26,9 @@ var mutants = []struct {
 		"	if err := held.Complete(); err != nil {\n		return err\n	}\n	return t.Driver.Make(context.Background(), t.itemKey(&successor), successor)\n"},
 	{"a lease is taken from who was heard of", "work/lease.go",
 		"	return !now.After(l.Deadline(p))\n", "	return !now.After(l.HeartbeatAt.Add(p.Heartbeat / 2))\n"},
-	{"a worker does not look at the movement again after it has claimed", "worker/piece.go",
-		"	if err == nil && same(m, &now) {\n		return held, piece, nil\n", "	if err == nil {\n		return held, piece, nil\n"},
 	{"an index is made before it is written down", "migrate/making.go",
-		"	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	err = t.target.CreateIndex(ctx, index.Target, body)\n",
-		"	err = t.target.CreateIndex(ctx, index.Target, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n"},
+		"	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n	err = t.target.CreateIndex(ctx, name, body)\n",
+		"	err = t.target.CreateIndex(ctx, name, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n"},
 	{"differences are not looked at", "migrate/verify.go",
 		"func (v *Verified) differences() int64 { return ", "func (v *Verified) differences() int64 { return 0 * "},
 }
