@@ -200,6 +200,7 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 	}
 	t.print(w)
 	printChanged(w, m)
+	printSteps(w, m.Progress.Steps)
 	for _, v := range m.Progress.Verified {
 		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Target, orDash(v.Expected), orDash(v.Found))
 		if v.Others > 0 {

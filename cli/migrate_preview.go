@@ -153,6 +153,9 @@ func printCheck(w io.Writer, c *control.Check) {
 	if c.Passed {
 		fmt.Fprintf(w, "passed  %s%s\n", c.Name, found)
 	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "warned  %s: %s\n  → %s\n", c.Name, oneLine(warning.Message), oneLine(orDash(warning.Next)))
+	}
 	for _, problem := range c.Problems {
 		fmt.Fprintf(w, "FAILED  %s: %s\n  → %s\n", c.Name, oneLine(problem.Message), oneLine(orDash(problem.Next)))
 	}

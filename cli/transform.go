@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -30,6 +31,37 @@ func readSteps(file string, req *control.MigrateRequest) error {
 	}
 	req.Transform = string(text)
 	return nil
+}
+
+// printSteps tells what each step of the transformation has done, and warns of those that have
+// done nothing.
+func printSteps(w io.Writer, steps []control.Step) {
+	if len(steps) == 0 {
+		return
+	}
+	t := newTable(">STEP", ">MATCHED", ">CHANGED", ">DROPPED", ">FAILED", "WHAT IT DOES")
+	for _, s := range steps {
+		t.row(fmt.Sprint(s.Step), count(s.Matched), count(s.Changed), count(s.Dropped), count(s.Failed), s.Says)
+	}
+	t.print(w)
+	for _, s := range steps {
+		if why := idle(&s); why != "" {
+			fmt.Fprintf(w, "! step %d of the transformation has changed nothing: %s\n  → see whether it was meant so: %s\n", s.Step, why, oneLine(s.Says))
+		}
+	}
+}
+
+// idle is why a step has done nothing; "" when it has done something.
+func idle(s *control.Step) string {
+	switch {
+	case s.Changed+s.Dropped+s.Failed > 0:
+		return ""
+	case s.Indices == 0:
+		return "no index that was moved is one of its own"
+	case s.Matched == 0:
+		return "no document has met its condition"
+	}
+	return "of " + counted(s.Matched, "document") + ", none has what it names"
 }
 
 // transformations is the page of the topic transform.

@@ -14,6 +14,7 @@ type (
 	Copying   = migrate.Progress      // how far all of it is
 	CopiedOf  = migrate.IndexProgress // how far one index is
 	Pieces    = migrate.States        // pieces of work, counted by state
+	Step      = migrate.StepProgress  // what one step of a transformation has done
 	Pace      = migrate.Pace
 	Rate      = migrate.Rate
 	Moved     = migrate.Index  // one index of a plan

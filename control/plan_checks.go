@@ -18,6 +18,8 @@ type Check struct {
 	Found  string `json:"found,omitempty"` // in words
 	// Problems are why it has not passed, each with its remedy.
 	Problems []Problem `json:"problems,omitempty"`
+	// Warnings forbid nothing, and may be what somebody has not meant.
+	Warnings []Problem `json:"warnings,omitempty"`
 }
 
 // looking is one check at work.
@@ -62,6 +64,11 @@ func (l *looking) fail(err error) error {
 // refuse makes a problem with its remedy.
 func (l *looking) refuse(next, format string, args ...any) {
 	l.done.Problems = append(l.done.Problems, Tell(fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next)))
+}
+
+// warn adds a warning with what can be done about it.
+func (l *looking) warn(next, format string, args ...any) {
+	l.done.Warnings = append(l.done.Warnings, Tell(fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next)))
 }
 
 func lookVersions(ctx context.Context, l *looking) (string, error) {
@@ -133,7 +140,7 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 		}
 		l.Indices = append(l.Indices, shown)
 	}
-	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), nil
+	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), l.lookSteps()
 }
 
 // lookTarget refuses what cannot become of an index. Taken are the names that indices of the
@@ -177,6 +184,17 @@ func lookFields(_ context.Context, l *looking) (string, error) {
 		}
 	}
 	return fmt.Sprintf("at most %s in an index", have(most, "field", "fields")), nil
+}
+
+// lookSteps warns of steps of the transformation that concern none of the indices.
+func (l *looking) lookSteps() error {
+	steps, err := migrate.StepsOf(l.Plan, nil)
+	for _, s := range steps {
+		if s.Indices == 0 {
+			l.warn("its index names those of the source, not of the target", "step %d of the transformation (%s) concerns no index that is moved", s.Step, s.Says)
+		}
+	}
+	return err
 }
 
 func lookMovements(ctx context.Context, l *looking) (string, error) {

@@ -40,7 +40,8 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		return nil, err
 	}
 	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
-	both := compared{sides: t.sides, index: idx, scan: scan, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
+	steps := &stepCount{sides: t.sides, index: v.Index}
+	both := compared{sides: t.sides, index: idx, scan: scan, steps: steps, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
 	since := t.plan.since(v.Index)
 	if since != nil {
 		if both.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
@@ -54,6 +55,7 @@ func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Exam
 		}
 		run.Summed[side] = true
 	}
+	v.Steps, both.steps = steps.sum, nil // of the first pass: the second reads some documents again
 	expected, found := run.Tables[reconcile.Expected].Total(), run.Tables[reconcile.Found].Total()
 	v.Expected, v.Found = expected.String(), found.String()
 	groups, err := run.Groups()
@@ -110,6 +112,7 @@ type compared struct {
 	partial bool
 	belongs func(*document.Document) bool // nil: all documents of the index
 	older   *snapshot.Index               // what the target held before a delta; nil: it is none
+	steps   *stepCount                    // counts what the transformation does; nil: nothing
 }
 
 // sum is the first pass over one side. Its parts are read at the same time.
@@ -238,13 +241,14 @@ func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) er
 	}
 	defer docs.Close()
 	var f document.Fingerprinter
+	tally := s.steps.begin()
 	for docs.Next() {
 		doc := docs.Document()
-		kept, failure := s.shape(doc)
-		if !kept {
+		if s.belongs != nil && !s.belongs(doc) {
 			continue
 		}
-		if s.belongs != nil && !s.belongs(doc) {
+		kept, failure := s.shape(doc, tally)
+		if !kept {
 			continue
 		}
 		e := entryOf(&f, doc)
@@ -253,6 +257,7 @@ func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) er
 			return err
 		}
 	}
+	s.steps.end(tally)
 	return docs.Err()
 }
 

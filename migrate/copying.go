@@ -146,7 +146,7 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 			c.setup = time.Since(c.began)
 		}
 		doc := docs.Document()
-		kept, failure := c.shape(doc)
+		kept, failure := c.shape(doc, nil)
 		op := c.op(doc, c.target)
 		if b.full() || !c.writer.Room(&b.Batch, &op) {
 			at := doc.Position.Number

@@ -59,7 +59,7 @@ func (c *changing) pass(ctx context.Context, side reconcile.Side, each func(doc 
 	var f document.Fingerprinter
 	for docs.Next() {
 		doc := docs.Document()
-		kept, failure := c.shape(doc)
+		kept, failure := c.shape(doc, nil)
 		if !kept {
 			continue
 		}

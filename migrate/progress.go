@@ -36,6 +36,8 @@ type Progress struct {
 	Hindrances []Hindrance `json:"hindrances,omitempty"`
 	// Verified is what the last comparison has shown, index by index.
 	Verified []Verified `json:"verified,omitempty"`
+	// Steps are what those of the transformation have done; nil before all is compared.
+	Steps []StepProgress `json:"steps,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
 	Causes map[string]int `json:"causes,omitempty"`
 	// Taken is how far the snapshot is that is taken first; nil when it was there.
@@ -123,8 +125,14 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
 		return nil, err
 	}
-	if p.Verified, err = verifiedOf(ctx, d, m, &holders); err != nil {
+	var all bool
+	if p.Verified, all, err = verifiedOf(ctx, d, m, &holders); err != nil {
 		return nil, err
+	}
+	if all {
+		if p.Steps, err = StepsOf(&plan, p.Verified); err != nil {
+			return nil, err
+		}
 	}
 	phases, err := drive.Pieces[work.Lease](ctx, d, prefix(m.ID)+"phase/")
 	if err != nil {
@@ -138,8 +146,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	return p, nil
 }
 
-// verifiedOf are the checks of the newest comparison that has begun.
-func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *holders) (all []Verified, err error) {
+// verifiedOf are the checks of the newest comparison that has begun, as far as they are done;
+// whole tells that all of them are.
+func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *holders) (all []Verified, whole bool, err error) {
 	for i := len(m.Phases) - 1; i >= 0; i-- {
 		phase := &m.Phases[i]
 		if phase.Name != phaseVerify || phase.Started.IsZero() {
@@ -147,9 +156,11 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *hol
 		}
 		checks, err := drive.Pieces[check](ctx, d, prefix(m.ID)+"check/"+work.Safe(phase.Key())+"/")
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
+		whole = len(checks) > 0
 		for _, c := range checks {
+			whole = whole && c.State == work.Done
 			h.see(&c.Lease)
 			if c.State == work.Done {
 				all = append(all, c.Verified)
@@ -158,7 +169,7 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *hol
 		break
 	}
 	slices.SortFunc(all, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
-	return all, nil
+	return all, whole, nil
 }
 
 // countFailures counts what is still in the list: documents that were sent again, and taken,

@@ -60,7 +60,7 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
 			continue
 		}
-		if kept, failure := t.shape(doc); !kept || failure != nil {
+		if kept, failure := t.shape(doc, nil); !kept || failure != nil {
 			b.pass(doc, failure)
 			continue
 		}

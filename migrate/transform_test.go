@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/transform"
 )
 
 // TestDocumentsAreTransformed: what is sent, and what verify expects, is what the steps make of
@@ -17,24 +18,33 @@ func TestDocumentsAreTransformed(t *testing.T) {
 steps:
   - {index: shelves, when: doc.n != nil and doc.n % 5 == 0, drop: true}
   - {index: shelves, rename: {kind: sort}, set: {origin: index + "/" + id}}
+  - {index: shelves, remove: knid}
+  - {index: shelf, drop: true}
 `
 	transformed := func(plan *migrate.Plan) { plan.Transform = steps }
 	check := func(name string, progress *migrate.Progress) {
 		t.Helper()
 		expected, dropped := 0, 0
+		var all [2]int64 // that are kept and dropped, those included that are not looked at
 		for id, doc := range p.held(name, "shelves") {
 			_, source, _ := strings.Cut(doc, " ")
 			var was, is map[string]any
 			if err := json.Unmarshal([]byte(source), &was); err != nil {
 				t.Fatal(err)
 			}
+			n, is5 := was["n"].(float64)
+			is5 = is5 && int(n)%5 == 0
+			if is5 {
+				all[1]++
+			} else {
+				all[0]++
+			}
 			id, routing, _ := strings.Cut(id, "/")
 			if routing != "" || strings.ContainsAny(id, "./% ") {
 				continue
 			}
-			n, is5 := was["n"].(float64)
 			text := p.doc("shelves", id)
-			if is5 && int(n)%5 == 0 {
+			if is5 {
 				if dropped++; text != "" {
 					t.Errorf("%s was not dropped: %s", id, text)
 				}
@@ -50,6 +60,19 @@ steps:
 		for _, v := range progress.Verified {
 			if v.Expected != v.Found {
 				t.Errorf("%s: %s in the snapshot, %s on the target", v.Index, v.Expected, v.Found)
+			}
+		}
+		for i, want := range []migrate.StepProgress{
+			{Deeds: transform.Deeds{Step: 1, Matched: all[1], Dropped: all[1]}, Indices: 1},
+			{Deeds: transform.Deeds{Step: 2, Matched: all[0], Changed: all[0]}, Indices: 1},
+			{Deeds: transform.Deeds{Step: 3, Matched: all[0]}, Indices: 1},
+			{Deeds: transform.Deeds{Step: 4}},
+		} {
+			if len(progress.Steps) != 4 {
+				t.Fatalf("%+v", progress.Steps)
+			}
+			if want.Says = progress.Steps[i].Says; progress.Steps[i] != want {
+				t.Errorf("%+v, want %+v", progress.Steps[i], want)
 			}
 		}
 		if !progress.Balanced() {

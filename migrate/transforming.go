@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"sync"
+
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/transform"
@@ -29,18 +31,85 @@ func shapesOf(p *Plan) (map[string]*transform.Program, error) {
 }
 
 // shape makes of a document's source what the plan's transformation makes of it. The document
-// is not kept when that drops it; a failure says why it cannot be changed.
-func (s *sides) shape(doc *document.Document) (kept bool, failure *Failure) {
+// is not kept when that drops it; a failure says why it cannot be changed. A tally counts what
+// the steps do; nil: nothing is counted.
+func (s *sides) shape(doc *document.Document, tally transform.Tally) (kept bool, failure *Failure) {
 	program := s.shapes[doc.Index]
 	if program == nil || doc.Source == nil {
 		return true, nil
 	}
-	source, dropped, err := program.Apply(doc.Source, transform.Meta{ID: string(doc.ID), Routing: string(doc.Routing), Type: string(doc.Type)})
+	source, dropped, err := program.Apply(doc.Source, transform.Meta{ID: string(doc.ID), Routing: string(doc.Routing), Type: string(doc.Type)}, tally)
 	if err != nil {
 		return true, &Failure{Position: doc.Position.Number, ID: string(doc.ID), Type: failedTransformation, Reason: err.Error()}
 	}
 	doc.Source = source
 	return !dropped, nil
+}
+
+// stepCount counts what the steps do to the documents of an index, of which several shards are
+// read at the same time. A nil one counts nothing.
+type stepCount struct {
+	*sides
+	index string
+
+	mu  sync.Mutex
+	sum transform.Tally
+}
+
+// begin counts a shard; nil when the index goes through no step.
+func (c *stepCount) begin() transform.Tally {
+	if c == nil || c.shapes[c.index] == nil {
+		return nil
+	}
+	return c.shapes[c.index].NewTally()
+}
+
+func (c *stepCount) end(shard transform.Tally) {
+	if shard == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum = c.sum.Add(shard)
+}
+
+// StepProgress is what one step of the transformation has done to the documents of the
+// snapshot, as the newest comparison has met them.
+type StepProgress struct {
+	transform.Deeds
+	Says string `json:"says"` // the step, for people
+	// Indices are how many of the plan it concerns.
+	Indices int `json:"indices"`
+}
+
+// StepsOf are the steps of a plan, with what they have done as comparisons have met it, index by
+// index.
+func StepsOf(p *Plan, verified []Verified) (told []StepProgress, err error) {
+	if p.Transform == "" {
+		return nil, nil
+	}
+	steps, err := transform.Parse([]byte(p.Transform))
+	if err != nil {
+		return nil, fault.At(err, "the plan's transformation")
+	}
+	for i, says := range steps.Says() {
+		told = append(told, StepProgress{Deeds: transform.Deeds{Step: i + 1}, Says: says})
+	}
+	for i := range p.Indices {
+		if program := steps.For(p.Indices[i].Source); program != nil {
+			for _, d := range program.NewTally() {
+				told[d.Step-1].Indices++
+			}
+		}
+	}
+	var sum transform.Tally
+	for i := range verified {
+		sum = sum.Add(verified[i].Steps)
+	}
+	for _, d := range sum {
+		told[d.Step-1].Deeds = d
+	}
+	return told, nil
 }
 
 // pass counts a document that is not sent: dropped, or with the failure that keeps it.

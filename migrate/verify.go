@@ -12,6 +12,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/transform"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -32,6 +33,8 @@ type Verified struct {
 	// Others are documents of the target that the snapshot does not hold, in an index that
 	// was there before: they are no differences.
 	Others int64 `json:"others,omitempty"`
+	// Steps are what those of the transformation have done to the documents of the snapshot.
+	Steps transform.Tally `json:"steps,omitempty"`
 }
 
 // differences are those that count.

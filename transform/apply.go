@@ -27,19 +27,23 @@ const MaxDepth = 1000
 // Apply sends a source through the steps. It is handed back as it came when no step has
 // changed it, and nil when it was dropped. The error is fault.Refused, with the number of the
 // step that could not be done: a source that is no JSON object, an expression that fails or
-// gives what is no JSON.
-func (p *Program) Apply(source []byte, m Meta) (changed []byte, dropped bool, err error) {
+// gives what is no JSON. What each step does is counted in tally, unless that is nil: it is
+// one of [Program.NewTally].
+func (p *Program) Apply(source []byte, m Meta, tally Tally) (changed []byte, dropped bool, err error) {
 	m.Index = p.index
 	if deep(source) {
 		return nil, false, fault.New(fault.Refused, "the source is nested more than %d deep", MaxDepth)
 	}
 	a := &applying{source: source, meta: m}
-	for _, s := range p.steps {
-		dropped, err := a.step(s)
+	for i, s := range p.steps {
+		did, err := a.step(s)
+		if tally != nil {
+			tally[i].count(did, err)
+		}
 		if err != nil {
 			return nil, false, fault.At(err, fmt.Sprintf("step %d of the transformation", s.number))
 		}
-		if dropped {
+		if did == dropping {
 			return nil, true, nil
 		}
 	}
@@ -84,50 +88,52 @@ func (a *applying) current() []byte {
 	return a.tree.appendTo(nil)
 }
 
-func (a *applying) step(s *step) (dropped bool, err error) {
+func (a *applying) step(s *step) (did deed, err error) {
 	if s.when != nil {
 		is, err := a.run(s.when)
 		if err != nil {
-			return false, err
+			return nothing, err
 		}
 		if is != true {
-			return false, nil
+			return nothing, nil
 		}
 	}
 	if s.drop {
-		return true, nil
+		return dropping, nil
 	}
+	did = matching
 	values := make([]*value, len(s.sets))
 	for i := range s.sets { // all of them see the document as it was before the step
 		if values[i], err = a.worth(s.sets[i].expr); err != nil {
-			return false, err
+			return did, err
 		}
 	}
 	if err := a.open(); err != nil {
-		return false, err
+		return did, err
 	}
 	for _, pair := range s.renames {
 		moved, err := a.tree.rename(pair[0], pair[1])
 		if err != nil {
-			return false, err
+			return did, err
 		}
-		a.other = a.other || moved
+		did = did.or(moved)
 	}
 	for _, p := range s.removes {
 		found, err := a.tree.remove(p)
 		if err != nil {
-			return false, err
+			return did, err
 		}
-		a.other = a.other || found
+		did = did.or(found)
 	}
 	for i := range s.sets {
 		if err := a.tree.set(s.sets[i].at, values[i]); err != nil {
-			return false, err
+			return did, err
 		}
-		a.other = true
+		did = changing
 	}
+	a.other = a.other || did == changing
 	a.seen = nil
-	return false, nil
+	return did, nil
 }
 
 // open takes the source apart.

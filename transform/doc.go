@@ -11,6 +11,8 @@
 //   - path: names of members, from the outermost on, with dots between: a.b is the member b of
 //     the object a, or the member "a.b" where there is one. A path goes into each object of an
 //     array.
+//   - tally: how many documents each step has met, changed and dropped, for whoever wants to know
+//     whether a step did what it was meant to do.
 //   - expression: of the language of github.com/expr-lang/expr. It sees doc (the source as it
 //     is after the steps before), id, routing, type and index.
 //

@@ -31,6 +31,7 @@ type Steps struct {
 // step is one of them.
 type step struct {
 	number  int // from 1
+	says    string
 	indices []string
 	when    *vm.Program // nil: always
 	drop    bool
@@ -112,7 +113,7 @@ func Parse(text []byte) (*Steps, error) {
 }
 
 func (w *written) compile(number int) (s step, err error) {
-	s = step{number: number, indices: w.Index, drop: w.Drop}
+	s = step{number: number, says: w.says(), indices: w.Index, drop: w.Drop}
 	if w.When != "" {
 		if s.when, err = compile(w.When, expr.AsBool()); err != nil {
 			return s, err
@@ -161,6 +162,41 @@ func (w *written) compile(number int) (s step, err error) {
 		return s, fault.New(fault.Usage, "what is dropped is not changed: write steps of their own")
 	}
 	return s, nil
+}
+
+// says is the step for people: what it does, in which indices, and when.
+func (w *written) says() string {
+	var all []string
+	if w.Drop {
+		all = append(all, "drop")
+	}
+	for what, n := range map[string]*yaml.Node{"rename": &w.Rename, "set": &w.Set} {
+		var names []string
+		_ = pairs(n, what, func(name, _ string) error { names = append(names, name); return nil })
+		if len(names) > 0 {
+			all = append(all, what+" "+strings.Join(names, ", "))
+		}
+	}
+	if len(w.Remove) > 0 {
+		all = append(all, "remove "+strings.Join(w.Remove, ", "))
+	}
+	slices.Sort(all)
+	text := strings.Join(all, "; ")
+	if len(w.Index) > 0 {
+		text += ", of " + strings.Join(w.Index, ", ")
+	}
+	if w.When != "" {
+		text += ", when " + w.When
+	}
+	return text
+}
+
+// Says are the steps for people, in their order.
+func (s *Steps) Says() (all []string) {
+	for i := range s.all {
+		all = append(all, s.all[i].says)
+	}
+	return all
 }
 
 // pairs are the members of a mapping, in their order.

@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func apply(steps *transform.Steps, source string) string {
 	if program == nil {
 		return source
 	}
-	changed, dropped, err := program.Apply([]byte(source), transform.Meta{ID: "7", Routing: "r"})
+	changed, dropped, err := program.Apply([]byte(source), transform.Meta{ID: "7", Routing: "r"}, nil)
 	switch {
 	case err != nil:
 		return "error: " + err.Error()
@@ -69,6 +70,40 @@ func apply(steps *transform.Steps, source string) string {
 		return "dropped"
 	}
 	return string(changed)
+}
+
+// TestTally: each document is counted by the steps that it comes to; what passes through two
+// programs is added up by the numbers of the steps.
+func TestTally(t *testing.T) {
+	steps, err := transform.Parse([]byte(`steps:
+  - {when: doc.n < 2, drop: true}
+  - {index: books, rename: {a: b}}
+  - {index: other, remove: a}
+  - {when: 'doc.n == 3', set: {x: doc.none.other.thing}}
+  - {remove: [a, c], when: doc.n != 3}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := transform.Tally{}
+	for index, sources := range map[string][]string{
+		"books":  {`{"n":1}`, `{"n":2,"a":1}`, `{"n":2}`, `{"n":3}`},
+		"others": {`{"n":1}`, `{"n":2,"a":1}`},
+	} {
+		program := steps.For(index)
+		tally := program.NewTally()
+		for _, source := range sources {
+			_, _, _ = program.Apply([]byte(source), transform.Meta{}, tally)
+		}
+		all = all.Add(tally)
+	}
+	want := transform.Tally{{Step: 1, Matched: 2, Dropped: 2}, {Step: 2, Matched: 3, Changed: 1}, {Step: 4, Failed: 1}, {Step: 5, Matched: 3, Changed: 1}}
+	if !slices.Equal(all, want) {
+		t.Errorf("%+v\nwant %+v", all, want)
+	}
+	if says, want := steps.Says(), "remove a, c, when doc.n != 3"; len(says) != 5 || says[4] != want {
+		t.Errorf("%q", says)
+	}
 }
 
 func TestWhatIsNoTransformation(t *testing.T) {
@@ -125,7 +160,7 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	changed, _, err := steps.For("orders").Apply([]byte(`{"user":{"name":"ann"},"price":2.5,"count":4}`), transform.Meta{ID: "1"})
+	changed, _, err := steps.For("orders").Apply([]byte(`{"user":{"name":"ann"},"price":2.5,"count":4}`), transform.Meta{ID: "1"}, nil)
 	fmt.Println(string(changed), err)
 	// Output: {"user":{"login":"ann"},"price":2.5,"count":4,"total":10} <nil>
 }
