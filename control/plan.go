@@ -3,12 +3,10 @@ package control
 import (
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/snapshot"
@@ -40,11 +38,9 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		}
 	}
 	req.setDefaults()
-	plan := &migrate.Plan{Repository: absolute(req.Repository), Snapshot: chosen.snapshot.Name, SnapshotUUID: chosen.snapshot.UUID,
-		Version: chosen.snapshot.Version, Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
-		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, Transform: req.Transform, ItemBytes: req.ItemBytes,
-		Metadata: req.Metadata}
-	renamed, err := renames(req.Rename)
+	plan := req.plan()
+	plan.Snapshot, plan.SnapshotUUID, plan.Version = chosen.snapshot.Name, chosen.snapshot.UUID, chosen.snapshot.Version
+	renaming, err := renamings(req.Rename)
 	if err != nil {
 		return nil, err
 	}
@@ -58,24 +54,33 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		return nil, err
 	}
 	for _, name := range chosen.names {
-		index := migrate.Index{Source: name, Target: name}
-		if to, ok := renamed[name]; ok {
-			index.Target = to
-		}
+		index := migrate.Index{Source: name}
 		if s, in := streams[name]; in {
 			index.Target, index.Stream = s.Name, &s
+		} else if index.Target, err = renamed(renaming, name); err != nil {
+			return nil, err
 		}
 		if err := p.read(ctx, &index); err != nil {
 			return nil, err
 		}
 		plan.Indices = append(plan.Indices, index)
 	}
-	if err := checkNames(plan.Indices, renamed); err != nil {
+	if err := checkRenamings(renaming, plan.Indices); err != nil {
+		return nil, err
+	}
+	if err := checkNames(plan.Indices); err != nil {
 		return nil, err
 	}
 	plan.Digits = work.Digits(items(plan))
 	plan.Templates, err = planTemplates(ctx, req, chosen)
 	return p, err
+}
+
+// plan is that of a request, but for what the snapshot holds.
+func (req *MigrateRequest) plan() *migrate.Plan {
+	return &migrate.Plan{Repository: absolute(req.Repository), Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
+		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, Transform: req.Transform,
+		ItemBytes: req.ItemBytes, Metadata: req.Metadata}
 }
 
 // withoutPrivate leaves out indices whose names begin with a dot, which servers and their
@@ -161,60 +166,4 @@ func absolute(location string) string {
 		return path
 	}
 	return location
-}
-
-// checkNames refuses names that nobody has, and two indices of one name.
-func checkNames(indices []migrate.Index, renamed map[string]string) error {
-	sources, targets := map[string]bool{}, map[string]string{}
-	for _, index := range indices {
-		sources[index.Source] = true
-		if other, twice := targets[index.Target]; twice && index.Stream == nil {
-			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
-			return fault.WithNext(err, "give one of them another name with --rename")
-		}
-		targets[index.Target] = index.Source
-	}
-	for _, old := range slices.Sorted(maps.Keys(renamed)) {
-		if err := checkName(renamed[old]); err != nil {
-			return err
-		}
-		if !sources[old] {
-			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved", old)
-			return fault.WithNext(err, "moved are %s", listed(slices.Sorted(maps.Keys(sources))))
-		}
-	}
-	return nil
-}
-
-// recordsIndex is where a cluster keeps the records of movements.
-const recordsIndex = ".reshelve"
-
-// checkName refuses a new name that no index can have: a pattern, a list, or date math would
-// name others on the target; and that of the index which holds the records of movements.
-func checkName(name string) error {
-	why := catalog.IndexNameFault(name)
-	if name == recordsIndex {
-		why = "movements are recorded there"
-	}
-	if why != "" {
-		err := fault.New(fault.Usage, "--rename: %q cannot be the name of an index: %s", name, why)
-		return fault.WithNext(err, "choose another name")
-	}
-	return nil
-}
-
-func renames(pairs []string) (map[string]string, error) {
-	to := map[string]string{}
-	for _, pair := range pairs {
-		old, name, ok := strings.Cut(pair, "=")
-		if !ok || old == "" || name == "" {
-			err := fault.New(fault.Usage, "--rename %q is no pair of names", pair)
-			return nil, fault.WithNext(err, "write old=new")
-		}
-		if _, twice := to[old]; twice {
-			return nil, fault.New(fault.Usage, "--rename names %q twice", old)
-		}
-		to[old] = name
-	}
-	return to, nil
 }

@@ -33,8 +33,8 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Plan: &migrate.Plan{Repository: absolute(req.Repository), Version: server.Version.String(), Target: req.recorded(), Policy: req.Policy,
-		IntoExisting: req.IntoExisting, NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, ItemBytes: req.ItemBytes, Take: take}}
+	p := &Preview{Plan: req.plan()}
+	p.Plan.Version, p.Plan.Take = server.Version.String(), take
 	if err := c.expect(ctx, p, req, side, source); err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 	if names, err = selectIndices(names, req.Indices); err != nil {
 		return err
 	}
-	renamed, err := renames(req.Rename)
+	renaming, err := renamings(req.Rename)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		target, ok := renamed[name]
-		if !ok {
-			target = name
+		target, err := renamed(renaming, name)
+		if err != nil {
+			return err
 		}
 		size := sizes[name]
 		p.Plan.Indices = append(p.Plan.Indices, migrate.Index{Source: name, Target: target, Shards: size.Shards, Documents: size.Documents, Bytes: size.Primary})
@@ -100,7 +100,10 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 		}
 		p.Indices = append(p.Indices, shown)
 	}
-	return checkNames(p.Plan.Indices, renamed)
+	if err := checkRenamings(renaming, p.Plan.Indices); err != nil {
+		return err
+	}
+	return checkNames(p.Plan.Indices)
 }
 
 // complete makes the plan of a snapshot that has been taken.

@@ -162,7 +162,7 @@ type wanted struct {
 		From          string            `json:"from" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…"`
 		Snapshot      string            `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
 		Indices       []string          `json:"indices,omitempty" doc:"Names, or patterns with *; absent: all"`
-		Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones"`
+		Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones; or patterns with one * by patterns with one *"`
 		IntoExisting  bool              `json:"intoExisting,omitempty" doc:"Write into indices that hold documents"`
 		NoVersions    bool              `json:"noVersions,omitempty" doc:"Send documents without the versions that the snapshot holds"`
 		AllowPartial  bool              `json:"allowPartial,omitempty" doc:"Take what there is of a snapshot that is not complete"`
