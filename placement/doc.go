@@ -10,6 +10,8 @@
 //     to a shard quotes it, and a shard refuses a request with another.
 //   - term: the primary term of a shard's incarnation, higher than all it came from.
 //   - node: where a shard lives; "local" is the data folder itself.
+//   - plan: what a split or a merge would make of some shards; see [Plan]. It is weighed
+//     when it is known where the documents are; see [Weights].
 //
 // # Invariants
 //
@@ -19,7 +21,11 @@
 //     ownership it changes gets that version as its epoch.
 //  4. The text form and the JSON form hold everything, and reading them gives the
 //     same placement; what breaks invariant 1 or 2 is refused as damaged.
+//  5. The parts of a plan are the keys of its shards, each once. Planners cut between
+//     routing values; inside of one only where a key says so.
+//  6. Equal parts of equal ranges are equal ranges: a split by m of n equal shards
+//     is what n·m shards would have begun as.
 //
-// Absent on purpose: reading and storing (package coord), and the planners of
-// splits, merges and rings, which come with their lanes.
+// Absent on purpose: reading and storing (package coord), carrying out a plan (package
+// transfer), and the planner of rings, which comes with its lane.
 package placement

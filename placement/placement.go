@@ -23,6 +23,9 @@ type Placement struct {
 	Next    uint32  `json:"next"`   // the number of the next new shard
 	Shards  []Shard `json:"shards"` // by range
 	Last    Change  `json:"last"`   // what made this version
+	// Transfer is the reshaping of the index that is under way, as package transfer writes
+	// it; nil when there is none. It stands here because a hand-off changes both at once.
+	Transfer json.RawMessage `json:"transfer,omitempty"`
 }
 
 // Shard is one row of the map.

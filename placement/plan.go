@@ -1,0 +1,172 @@
+package placement
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
+)
+
+// Most is how many shards an index may have.
+const Most = 1024
+
+// Narrowest is the least number of order keys in a planned range: a 1024th of one
+// routing value.
+const Narrowest = 1 << 22
+
+// Plan says what a reshaping makes of some shards of a placement. A plan changes
+// nothing: package transfer begins it.
+type Plan struct {
+	Index   uint32  `json:"index"`
+	Version int64   `json:"version"` // of the placement that it was made for
+	Before  int     `json:"before"`  // shards of the index
+	After   int     `json:"after"`
+	Groups  []Group `json:"groups"`            // by range
+	Weighed bool    `json:"weighed"`           // documents and bytes of the parts are known
+	Hottest *Load   `json:"hottest,omitempty"` // the heaviest routing hash of the groups, when weighed
+}
+
+// Group is one shard and its parts, or neighbours and the one part that they become.
+// The first part keeps the number of the first shard; a part with another number is a
+// new shard.
+type Group struct {
+	From []Shard `json:"from"` // as the placement has them, by range
+	To   []Part  `json:"to"`   // by range
+}
+
+// Part is the range of a shard after the reshaping.
+type Part struct {
+	Shard     uint32        `json:"shard"` // the number that it keeps, or will get if nothing comes between
+	Range     routing.Range `json:"range"`
+	Documents int64         `json:"documents"` // 0 unless the plan is weighed
+	Bytes     int64         `json:"bytes"`
+}
+
+// plan makes a Plan of groups whose parts have ranges: it numbers and weighs them, and
+// refuses what no index may be.
+func (p Placement) plan(w Weights, groups []Group) (Plan, error) {
+	plan := Plan{Index: p.Index, Version: p.Version, Before: len(p.Shards), After: len(p.Shards), Groups: groups, Weighed: w != nil}
+	next := p.Next
+	for i := range groups {
+		g := &groups[i]
+		plan.After += len(g.To) - len(g.From)
+		for j := range g.To {
+			part := &g.To[j]
+			part.Shard = g.From[0].Number
+			if j > 0 {
+				part.Shard = next
+				next++
+			}
+			if err := p.weigh(w, part); err != nil {
+				return Plan{}, err
+			}
+			if width := uint64(part.Range.To - part.Range.From); width < Narrowest-1 {
+				return Plan{}, refuse("make fewer or wider parts", "the part %s is narrower than %d keys, a 1024th of one routing value", part.Range, Narrowest)
+			}
+		}
+		plan.hottest(w, g)
+	}
+	if plan.After > Most {
+		return Plan{}, refuse("make fewer parts, or join shards first", "the index would have %d shards, more than %d", plan.After, Most)
+	}
+	return plan, nil
+}
+
+// weigh counts what is in a part. One that holds nothing would be of no use.
+func (p Placement) weigh(w Weights, part *Part) error {
+	if w == nil {
+		return nil
+	}
+	part.Documents, part.Bytes = w.in(part.Range)
+	if part.Documents == 0 && len(w) > 0 {
+		return refuse("cut elsewhere: the plan by bytes finds where", "the part %s would be empty", part.Range)
+	}
+	return nil
+}
+
+// hottest finds the heaviest routing hash.
+func (plan *Plan) hottest(w Weights, g *Group) {
+	for _, s := range g.From {
+		for _, load := range w.loads(s.Range) {
+			if plan.Hottest == nil || load.Bytes > plan.Hottest.Bytes {
+				plan.Hottest = &load
+			}
+		}
+	}
+}
+
+// shard is the one with number; fault.NotFound when there is none.
+func (p Placement) shard(number uint32) (Shard, error) {
+	if s, ok := p.Shard(number); ok {
+		return s, nil
+	}
+	numbers := make([]string, len(p.Shards))
+	for i, s := range p.Shards {
+		numbers[i] = strconv.FormatUint(uint64(s.Number), 10)
+	}
+	err := fault.New(fault.NotFound, "the index has no shard %d", number)
+	return Shard{}, fault.WithNext(err, "name one of %s", strings.Join(numbers, ", "))
+}
+
+// refuse is fault.Refused for a plan that cannot be: the reason, and what to do instead.
+func refuse(next, format string, args ...any) error {
+	return fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next)
+}
+
+// String is the plan for people: a line for each shard that comes of it.
+//
+//	index 7, version 1: 1 to 3 shards
+//	shard  becomes  from              to                documents  bytes
+//	0      0        0000000000000000  55555555ffffffff  3330       333000
+//	       1 new    5555555600000000  aaaaaaaaffffffff  3335       333500
+//	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500
+//	the heaviest routing hash is 2dc50d42: 12 documents, 1200 bytes
+//
+// What is not weighed has "-" for documents and bytes.
+func (plan Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "index %d, version %d: %d to %d shards\n", plan.Index, plan.Version, plan.Before, plan.After)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.StripEscape)
+	fmt.Fprintln(t, "shard\tbecomes\tfrom\tto\tdocuments\tbytes")
+	for _, g := range plan.Groups {
+		for i := range max(len(g.From), len(g.To)) {
+			from, to := "", "\t\t\t\t"
+			if i < len(g.From) {
+				from = strconv.FormatUint(uint64(g.From[i].Number), 10)
+			}
+			if i < len(g.To) {
+				to = plan.line(g.To[i], i > 0)
+			}
+			fmt.Fprintln(t, from+"\t"+to)
+		}
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	if h := plan.Hottest; h != nil {
+		fmt.Fprintf(&b, "the heaviest routing hash is %08x: %d documents, %d bytes\n", h.Hash, h.Documents, h.Bytes)
+	}
+	return trimmed(b.String())
+}
+
+// line is a part's cells.
+func (plan Plan) line(part Part, fresh bool) string {
+	number, documents, bytes := strconv.FormatUint(uint64(part.Shard), 10), "-", "-"
+	if fresh {
+		number += " new"
+	}
+	if plan.Weighed {
+		documents, bytes = strconv.FormatInt(part.Documents, 10), strconv.FormatInt(part.Bytes, 10)
+	}
+	return strings.Join([]string{number, part.Range.From.String(), part.Range.To.String(), documents, bytes}, "\t")
+}
+
+// trimmed is text without spaces at the ends of lines.
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
