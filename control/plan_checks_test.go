@@ -22,13 +22,16 @@ var answers = map[string]string{
 	"GET /_cluster/settings":        `{"defaults":{"cluster.max_shards_per_node":"1000","cluster.routing.allocation.disk.watermark.high":"90%"}}`,
 	"GET /_cat/allocation":          `[{"node":"n1","disk.total":"1000000","disk.avail":"150000"}]`,
 	"PUT /books":                    `400 {"error":{"type":"illegal_argument_exception","reason":"number_of_shards must be >= 1"}}`,
-	"POST /books/_bulk":             `{"errors":true,"items":[{"create":{"status":404,"error":{"reason":"no such index"}}}]}`,
+	"POST /_bulk":                   `{"errors":true,"items":[{"create":{"status":404,"error":{"reason":"no such index"}}}]}`,
 	"PUT /_index_template/shelving": `400 {"error":{"type":"invalid_index_template_exception","reason":"number_of_shards must be >= 1"}}`,
 }
 
+// elastic is the greeting of an Elasticsearch.
+const elastic = `{"cluster_name":"c","version":{"number":"8.19.0","build_flavor":"default"},"tagline":"You Know, for Search"}`
+
 // looks makes a look at a plan of one index of 2 shards and one template, into a cluster that
 // answers as above but for what changed says.
-func looks(t *testing.T, look string, stored int64, changed map[string]string) *looking {
+func looks(t *testing.T, look string, stored int64, changed map[string]string, others ...string) *looking {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := r.Method + " " + r.URL.Path
@@ -60,6 +63,9 @@ func looks(t *testing.T, look string, stored int64, changed map[string]string) *
 			Templates: []PreviewTemplate{{Template: migrate.Template{Kind: migrate.ComposableTemplate, Name: "shelving"}}}},
 		planned: &planned{plan: plan, exact: true}, req: &MigrateRequest{Target: server.URL}, side: &side{client: client, coord: coord.New()}, done: &Check{},
 	}
+	for _, name := range others {
+		l.Indices = append(l.Indices, PreviewIndex{Index: name, Target: name})
+	}
 	if look == "disk" {
 		if err := l.costs(t.Context()); err != nil {
 			t.Fatal(err)
@@ -79,6 +85,7 @@ func TestChecksOfATarget(t *testing.T) {
 	for _, c := range []struct {
 		name, look string
 		stored     int64
+		indices    []string // besides books
 		changed    map[string]string
 		found      string
 		problem    string // "": it passes
@@ -96,17 +103,31 @@ func TestChecksOfATarget(t *testing.T) {
 		{name: "the watermark of the cluster counts", look: "disk", changed: map[string]string{
 			"GET /_cluster/settings": `{"persistent":{"cluster.routing.allocation.disk.watermark.high":"80%"}}`}, problem: "above the high watermark", next: "add nodes"},
 		{name: "nobody tells the disks", look: "disk", changed: map[string]string{"GET /_cat/allocation": `[]`}, found: "the target does not tell its disks"},
-		{name: "all rights", look: "rights", found: "may create index books, write to index books, create template shelving"},
+		{name: "all rights", look: "rights", found: "may create index books, create template shelving, write to index books"},
 		{name: "no right to create", look: "rights", changed: map[string]string{"PUT /books": `403 {"error":{"type":"security_exception","reason":"no permissions for [indices:admin/create]"}}`},
-			found: "may write to index books, create template shelving", problem: "create index books: ", next: "rights"},
-		{name: "no right to write", look: "rights", changed: map[string]string{"POST /books/_bulk": `{"items":[{"create":{"status":403,"error":{"reason":"no permissions for [indices:data/write/bulk[s]]"}}}]}`},
-			found: "may create index books, create template shelving", problem: "no permissions for [indices:data/write/bulk[s]]", next: "rights"},
+			found: "may create template shelving, write to index books", problem: "create index books: ", next: "rights"},
+		{name: "no right to write", look: "rights", changed: map[string]string{"POST /_bulk": `{"items":[{"create":{"status":403,"error":{"reason":"no permissions for [indices:data/write/bulk[s]]"}}}]}`},
+			found: "may create index books, create template shelving", problem: "write to index books: no permissions for [indices:data/write/bulk[s]]", next: "rights"},
+		{name: "no right to write to one of two", look: "rights", indices: []string{"ants"}, changed: map[string]string{"PUT /ants": answers["PUT /books"],
+			"POST /_bulk": `{"items":[{"create":{"status":404}},{"create":{"status":403,"error":{"reason":"no permissions for [indices:data/write/bulk[s]]"}}}]}`},
+			found: "may create index ants, books, create template shelving, write to index ants", problem: "write to index books: no permissions", next: "rights"},
+		{name: "no right to create the second", look: "rights", indices: []string{"ants"}, changed: map[string]string{
+			"PUT /ants": `403 {"error":{"type":"security_exception","reason":"no permissions for [indices:admin/create]"}}`},
+			found: "may create index books, create template shelving, write to index ants, books", problem: "create index ants: ", next: "rights"},
+		{name: "an Elasticsearch without security", look: "rights", changed: map[string]string{"GET /": elastic, "POST /_security/user/_has_privileges": `400 {"error":"no handler found"}`},
+			found: "may create index books, create template shelving, write to index books"},
+		{name: "an Elasticsearch with security", look: "rights", changed: map[string]string{"GET /": elastic,
+			"POST /_security/user/_has_privileges": `{"username":"ann","index":{"books":{"create_index":true,"index":true,"read":true,"maintenance":true}}}`},
+			found: "may create, write to and read 1 index, create template shelving"},
+		{name: "rights of an Elasticsearch are missing", look: "rights", indices: []string{"ants"}, changed: map[string]string{"GET /": elastic,
+			"POST /_security/user/_has_privileges": `{"username":"ann","index":{"ants":{"create_index":true,"index":true},"books":{"create_index":false,"index":true,"read":false}}}`},
+			found: "may create template shelving", problem: "user ann lacks create_index, read for books", next: "privileges"},
 		{name: "wrong credentials", look: "rights", changed: map[string]string{"PUT /_index_template/shelving": `401 {"error":"unauthorized"}`},
 			problem: "create template shelving: ", next: "credentials"},
 		{name: "a probe that a strange server takes is taken back", look: "rights", changed: map[string]string{"PUT /books": `{}`, "DELETE /books": `{}`}, found: "may create index books,"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			done := looks(t, c.look, c.stored, c.changed).done
+			done := looks(t, c.look, c.stored, c.changed, c.indices...).done
 			if !strings.Contains(done.Found, c.found) {
 				t.Errorf("found is %q", done.Found)
 			}
