@@ -29,6 +29,9 @@ func (p *copied) moves(id, name string, change func(*migrate.Plan)) *migrate.Pro
 	if m.State != movement.Finished {
 		p.t.Fatalf("%s is %s: %s; %v", id, m.State, m.Cause, progress.Causes)
 	}
+	if progress.Fraction != 1 || progress.Phase != "" || progress.Workers != 0 {
+		p.t.Errorf("%s has finished, and its report tells of phase %q, %d workers, and %v of the work", id, progress.Phase, progress.Workers, progress.Fraction)
+	}
 	return progress
 }
 
