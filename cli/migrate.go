@@ -148,7 +148,7 @@ func goOn(place string) string { return "reshelve worker --join " + control.Bare
 func outcomeOf(m *control.Movement, place string) error {
 	switch m.State {
 	case movement.Held:
-		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, m.Cause), "%s", m.Next)
+		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
 	case movement.Running, movement.Paused, movement.Planned:
 		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
 		if m.State == movement.Paused {
@@ -158,7 +158,7 @@ func outcomeOf(m *control.Movement, place string) error {
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
-		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, m.Cause), "%s", m.Next)
+		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
 	}
 	if m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
@@ -207,6 +207,7 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 			fmt.Fprintf(w, "%s: %s there that the snapshot does not hold: the index was there before\n", v.Index, have(v.Others, "document"))
 		}
 	}
+	printMissing(w, m, place)
 	for _, text := range append(notBroughtBack(m), m.Progress.Left...) {
 		fmt.Fprintln(w, oneLine(text))
 	}
@@ -217,6 +218,42 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 				what = oneLine(phase.Outcome) + ", "
 			}
 			fmt.Fprintf(w, "%s: %s%s\n", phase.Key(), what, spanText(phase.Ended.Sub(phase.Started)))
+		}
+	}
+}
+
+// Bounds of what is told of what a movement could not bring: JSON tells more of it.
+const (
+	toldCauses   = 5
+	toldExamples = 3 // of each index
+)
+
+// printMissing tells why documents failed, and names some of those that differ.
+func printMissing(w io.Writer, m *control.Movement, place string) {
+	for i, c := range m.Progress.Failures {
+		if i == toldCauses {
+			fmt.Fprintf(w, "… and %s\n", counted(int64(len(m.Progress.Failures)-i), "more cause"))
+			break
+		}
+		fmt.Fprintln(w, oneLine(fmt.Sprintf("failed: %s of %s: %s: %s", counted(c.Documents, "document"), c.Index, c.Type, cut(c.Reason, 160))))
+	}
+	if len(m.Progress.Failures) > 0 && !m.State.Ended() {
+		fmt.Fprintf(w, "  → reshelve movement failures %s --at %s lists them one by one\n", m.ID, control.Bare(place))
+	}
+	if m.State != movement.Held && m.State != movement.Failed {
+		return
+	}
+	for _, v := range m.Progress.Verified {
+		told := 0
+		for _, e := range v.Result.Examples {
+			if e.Class == "newer" || e.Class == "ghost" && v.Others > 0 { // others wrote those
+				continue
+			}
+			if told++; told > toldExamples {
+				fmt.Fprintf(w, "differs: %s: … --output json tells more\n", oneLine(v.Index))
+				break
+			}
+			fmt.Fprintf(w, "differs: %s: %s\n", oneLine(v.Index), oneLine(e.String()))
 		}
 	}
 }

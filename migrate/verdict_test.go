@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,5 +51,22 @@ func TestTheVerdict(t *testing.T) {
 		if o.Done == o.Listed || o.Listed != (tc.listed != "") || !strings.Contains(o.Text, tc.listed) {
 			t.Errorf("%s: %+v", name, o)
 		}
+	}
+}
+
+// TestTheVerdictOnManyIndicesIsShort: the cause is read by people, and is in the history.
+func TestTheVerdictOnManyIndicesIsShort(t *testing.T) {
+	p, checks := &Progress{}, map[string]check{}
+	for i := range 100 {
+		name := fmt.Sprintf("books-%02d", i)
+		p.Indices = append(p.Indices, IndexProgress{Index: Index{Source: name, Target: name}})
+		c := check{Verified: Verified{Index: name, Result: reconcile.Report{Counts: map[reconcile.Class]int64{reconcile.Missing: 1},
+			Examples: []reconcile.Example{{Class: reconcile.Missing, ID: strings.Repeat("long", 100)}}}}}
+		c.State = work.Done
+		checks[name] = c
+	}
+	o := verdict(p, checks, 0)
+	if len(o.Text) > 500 || !strings.Contains(o.Text, "books-00: missing 1; ") || !strings.HasSuffix(o.Text, "; and 90 more") {
+		t.Error(o.Text)
 	}
 }

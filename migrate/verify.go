@@ -125,7 +125,8 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		}
 		if n := c.differences(); n > 0 {
 			differ += n
-			differing = append(differing, c.Index+": "+strings.ReplaceAll(c.Result.String(), "\n", ", "))
+			counts, _, _ := strings.Cut(c.Result.String(), "\n") // its examples are in the progress
+			differing = append(differing, c.Index+": "+counts)
 		}
 	}
 	for i := range p.Indices {
@@ -150,8 +151,17 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		}
 		return worker.Outcome{Worked: true, Done: true, Text: text + ": no document is missing, stale or too many"}
 	}
-	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(append(wrong, differing...), "; "),
+	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(append(some(wrong), some(differing)...), "; "),
 		Next: "mend the causes, then reshelve movement redrive or repair; or accept what is listed with reshelve movement finish; or abort"}
+}
+
+// some are the first of many: what people read at a glance. The progress tells all.
+func some(all []string) []string {
+	const most = 10
+	if len(all) > most {
+		return append(slices.Clone(all[:most]), fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return all
 }
 
 // errDamaged names what of the snapshot could not be read.
