@@ -1,6 +1,7 @@
 package work
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -133,10 +134,8 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 	case l.Leased(p, now):
 		return l, false, fault.New(fault.Conflict, "%s holds its lease until %s", l.LeaseHolderID, l.Expiration.Format(time.RFC3339))
 	case l.Attempts >= p.MaxAttempts:
+		l.Cause = l.exhausted()
 		l.State, l.LeaseHolderID, l.CompletedAt = Failed, "", now
-		if l.Cause == "" {
-			l.Cause = "its attempts ended without saying why"
-		}
 		return l, false, nil
 	}
 	l.LeaseHolderID, l.HeartbeatAt = worker, now
@@ -144,6 +143,22 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 	l.NextAcquisitionLeaseExponent = min(l.NextAcquisitionLeaseExponent+1, maxExponent)
 	l.Attempts++
 	return l, true, nil
+}
+
+// exhausted is why a piece is given up of which no attempt got on: what its last attempt said. A
+// holder that stands in it has said nothing: its process died, or stood still.
+func (l *Lease) exhausted() string {
+	last := "none said why it ended"
+	switch {
+	case l.LeaseHolderID != "":
+		last = fmt.Sprintf("the last holder, %s, was not heard of after %s", l.LeaseHolderID, l.HeartbeatAt.Format(time.RFC3339))
+	case l.Cause != "":
+		return l.Cause
+	}
+	if l.Cause != "" {
+		last += "; an attempt before ended with: " + l.Cause
+	}
+	return fmt.Sprintf("claimed %d times without getting on: %s", l.Attempts, last)
 }
 
 // Held is nil while worker holds the lease: else fault.LostLease, and worker must stop.
@@ -212,6 +227,6 @@ func (l Lease) Again() (Lease, error) {
 	if l.State != Failed {
 		return l, fault.New(fault.Conflict, "it has not failed")
 	}
-	l.State, l.Attempts, l.NextAcquisitionLeaseExponent, l.CompletedAt = Waiting, 0, 0, time.Time{}
+	l.State, l.Cause, l.Attempts, l.NextAcquisitionLeaseExponent, l.CompletedAt = Waiting, "", 0, 0, time.Time{}
 	return l, nil
 }
