@@ -30,7 +30,7 @@ var meanings = []meaning{
 	{exception.ClusterBlock, "read-only / allow delete", fault.Unavailable, "free disk space on the cluster or add nodes to it, then remove the setting index.blocks.read_only_allow_delete"},
 	{exception.ClusterBlock, "", fault.Unavailable, "remove the block that the reason names from the index or the cluster"},
 	{exception.IndexNotFound, "", fault.NotFound, "see whether somebody has deleted or renamed the index"},
-	{exception.IndexClosed, "", fault.Refused, "open the index"},
+	{exception.IndexClosed, "", fault.Unavailable, "open the index"},
 	{exception.IllegalArgument, "Limit of total fields", fault.Refused, "raise index.mapping.total_fields.limit of the index, then send the document again"},
 	{exception.IllegalArgument, "Limit of mapping depth", fault.Refused, "raise index.mapping.depth.limit of the index, then send the document again"},
 	{exception.IllegalArgument, "Limit of nested fields", fault.Refused, "raise index.mapping.nested_fields.limit of the index, then send the document again"},

@@ -50,7 +50,7 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 // ends tells whether an operation's error is one of all of them.
 func (s *sorting) ends(e *told, status int) bool {
 	switch e.Type {
-	case exception.IndexNotFound, exception.IndexClosed:
+	case exception.IndexNotFound:
 		return true
 	case exception.ClusterBlock:
 		return false
@@ -62,7 +62,7 @@ func (s *sorting) ends(e *told, status int) bool {
 // inside the server are tried a few times: they may be the document's.
 func (s *sorting) passes(i int, e *told, status int) bool {
 	switch {
-	case e.Type == exception.ClusterBlock:
+	case e.Type == exception.ClusterBlock, e.Type == exception.IndexClosed: // until somebody takes the block away, or opens the index
 		return true
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusBadGateway,
 		status == http.StatusGatewayTimeout, status == http.StatusRequestTimeout:

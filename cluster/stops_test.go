@@ -40,7 +40,7 @@ func TestWhatStopsAWriter(t *testing.T) {
 		{"service", 403, `{"Message":"User: anonymous is not authorized to perform: es:ESHttpPost"}`, fault.Unauthorised, "anonymous is not authorized", "give these credentials the rights", 0, 1},
 		{"rights of an item", 200, `{"errors":true,"items":[{"index":{"status":403,"error":{"type":"security_exception","reason":"no permissions"}}}]}`, fault.Unauthorised, "no permissions", "", 0, 1},
 		{"index gone", 200, `{"errors":true,"items":[{"index":{"status":404,"error":{"type":"index_not_found_exception","reason":"no such index [a]","index":"a"}}}]}`, fault.NotFound, "index a: index_not_found_exception", "somebody has deleted", 0, 1},
-		{"index closed", 200, `{"errors":true,"items":[{"index":{"status":400,"error":{"type":"index_closed_exception","reason":"closed","index":"a"}}}]}`, fault.Refused, "closed", "open the index", 0, 1},
+		{"index closed", 200, `{"errors":true,"items":[{"index":{"status":400,"error":{"type":"index_closed_exception","reason":"closed","index":"a"}}}]}`, fault.Unavailable, "closed", "open the index", time.Minute, 0},
 		{"redirect", 301, "", fault.Refused, "status 301", "the address that it points to", 0, 1},
 		{"media type", 406, exceptionBody(406, "media_type_header_exception", "Invalid media-type"), fault.Refused, "Invalid media-type", "", 0, 1},
 		{"overload", 429, exceptionBody(429, "es_rejected_execution_exception", "rejected execution"), fault.Limit, "rejected execution", "cannot keep up", time.Minute, 0},

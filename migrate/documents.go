@@ -72,9 +72,17 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 		case at.Cursor > at.Start:
 			return worker.Outcome{Worked: true}, t.handOver(held, c.setup)
 		}
-		err = fault.New(fault.Transient, "the lease ended before anything was acknowledged")
+		err = fault.New(fault.Transient, "the lease ended before anything was acknowledged%s", t.waitsFor())
 	}
 	return worker.Settle(ctx, held, err)
+}
+
+// waitsFor is what keeps the target from taking documents, for the end of a sentence.
+func (t *turn) waitsFor() string {
+	if why := t.writer.Stats().Waiting; why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // handOver lets another item go on at the cursor: name it in the item, create it, complete
