@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/translate"
@@ -53,8 +54,9 @@ func (l *looking) fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	switch fault.KindOf(err) {
-	case fault.Refused, fault.Corrupt, fault.NotFound, fault.Conflict, fault.Unauthorised:
+	closed := exception.Is(err, exception.IndexClosed) // of kind Unavailable: while documents are copied it is waited for
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Refused, kind == fault.Corrupt, kind == fault.NotFound, kind == fault.Conflict, kind == fault.Unauthorised, closed:
 		l.done.Problems = append(l.done.Problems, Tell(err))
 		return nil
 	}

@@ -173,3 +173,24 @@ func TestCosts(t *testing.T) {
 		}
 	}
 }
+
+// TestATargetThatIsNoOpenIndex: an alias and a data stream lead to indices of other names, and a
+// closed index takes nothing; each is refused before the start with what to do.
+func TestATargetThatIsNoOpenIndex(t *testing.T) {
+	for _, c := range []struct{ name, indices, count, says, next string }{
+		{"an alias", `{"books-2":{"aliases":{"books":{}}},"books-1":{"aliases":{"books":{}}}}`, `{"count":3}`, "books is an alias of the target, of books-1, books-2", "--rename shelf=books-1 --into-existing"},
+		{"a data stream", `{".ds-books-000001":{"aliases":{},"data_stream":"books"}}`, `{"count":3}`, "books is a data stream", "--data-streams append"},
+		{"a closed index", `{"books":{"aliases":{}}}`, `400 {"error":{"type":"index_closed_exception","reason":"closed","index":"books"}}`, "index_closed_exception", "open the index"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := looks(t, "", 0, map[string]string{"HEAD /books": "", "GET /books": c.indices, "GET /books/_count": c.count, "POST /books/_refresh": c.count})
+			_, err := previewIndex(t.Context(), nil, l.side.client, l.Plan, migrate.Index{Source: "shelf", Target: "books"})
+			if l.fail(err) != nil || len(l.done.Problems) != 1 {
+				t.Fatalf("%v %+v", err, l.done.Problems)
+			}
+			if p := l.done.Problems[0]; !strings.Contains(p.Message, c.says) || !strings.Contains(p.Next, c.next) {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}

@@ -3,7 +3,9 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -107,6 +109,9 @@ func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.
 		}
 		p.There = p.There && there[name]
 		if there[name] {
+			if err := refuseAlias(ctx, target, index.Source, name); err != nil {
+				return p, err
+			}
 			holds, err := target.Count(ctx, name)
 			if err != nil {
 				return p, err
@@ -125,6 +130,25 @@ func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.
 		}
 	}
 	return p, err
+}
+
+// refuseAlias refuses a name that is no index of the target but leads to some: whoever moves the
+// alias meanwhile would send the documents elsewhere, and what was there before counted as moved.
+func refuseAlias(ctx context.Context, target *cluster.Client, source, name string) error {
+	found, err := target.Indices(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, is := found[name]; is || len(found) == 0 {
+		return nil
+	}
+	behind := slices.Sorted(maps.Keys(found))
+	if found[behind[0]].DataStream == name {
+		err := fault.New(fault.Refused, "%s is a data stream of the target, and no index", name)
+		return fault.WithNext(err, "append to it with --data-streams append, or give the index another name with --rename")
+	}
+	err = fault.New(fault.Refused, "%s is an alias of the target, of %s", name, listed(behind))
+	return fault.WithNext(err, "give the index another name with --rename, or write into the index behind the alias: --rename %s=%s --into-existing", source, behind[0])
 }
 
 // Outcome is the error of a plan that could not be started; nil when nothing speaks against it.
