@@ -183,7 +183,8 @@ func (s *store) pressed() bool {
 
 // logger passes on what Pebble says. It does not end the process: what Pebble
 // thinks fatal seals the folder, which is opened again. A disk that fails makes Pebble
-// say the same thousands of times: of one format, one line a second is passed on.
+// say the same thousands of times: of one format, one line a second is passed on, and
+// behind the seal, of which the engine has told why, one altogether.
 type logger struct {
 	to   *slog.Logger
 	seal *seal
@@ -196,7 +197,10 @@ func (l *logger) Infof(string, ...any) {}
 
 func (l *logger) Errorf(format string, args ...any) {
 	l.mu.Lock()
-	again := time.Since(l.passed[format]) < time.Second
+	passed, again := l.passed[format]
+	if l.seal.broken() == nil {
+		again = time.Since(passed) < time.Second
+	}
 	if !again {
 		if l.passed == nil {
 			l.passed = map[string]time.Time{}

@@ -18,11 +18,12 @@ func (e *Engine) failing(cause error) {
 	}
 }
 
-// fail makes cause the reason why writes are refused.
-func (e *Engine) fail(cause error) {
+// fail makes cause the reason why writes are refused; other tells whether it was another before.
+func (e *Engine) fail(cause error) (other bool) {
 	err := fault.At(fault.WithNext(fault.New(fault.Unavailable, "a write failed: %w", cause),
 		"free space on the disk, or see to its failure; the folder is opened again by itself"), e.dir)
-	e.failure.Store(&err)
+	before := e.failure.Swap(&err)
+	return before == nil || (*before).Error() != err.Error()
 }
 
 // retryEvery is how long lies between two tries to open the folder again.
@@ -84,8 +85,9 @@ func (e *Engine) reopen() bool {
 	e.life.Lock()
 	defer e.life.Unlock()
 	if err := e.replace(shards); err != nil {
-		e.options.Logger.Error("store: the folder cannot be opened again", "folder", e.dir, "cause", err)
-		e.fail(err)
+		if e.fail(err) { // it is tried each second, and told once
+			e.options.Logger.Error("store: the folder cannot be opened again", "folder", e.dir, "cause", err)
+		}
 		return false
 	}
 	if e.db.readOnly {
