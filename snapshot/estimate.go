@@ -105,7 +105,7 @@ func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCom
 		s.live, err = s.seg.Live(ctx)
 	}
 	if err != nil {
-		return fault.At(err, sh.Path, "segment "+sc.Name)
+		return sh.at(err, sc.Name)
 	}
 	lives := int64(s.seg.MaxDoc - s.live.Deleted - s.live.SoftDeleted)
 	if lives == 0 {
@@ -116,7 +116,7 @@ func (e *estimator) segment(ctx context.Context, sh *Shard, sc lucene.SegmentCom
 	dir.opened = nil
 	s.roles = rolesOf(s.seg)
 	if s.stored, err = s.seg.OpenStored(ctx, 0, s.seg.MaxDoc); err != nil {
-		return fault.At(err, sh.Path, "segment "+sc.Name)
+		return sh.at(err, sc.Name)
 	}
 	counts, err := sh.sample(ctx, s)
 	if err != nil {

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/lucene"
 )
 
@@ -23,11 +22,11 @@ func (sh *Shard) Split(ctx context.Context, n int) ([]int64, error) {
 	for _, sc := range commit.Segments {
 		seg, err := lucene.OpenSegment(ctx, sh, sc)
 		if err != nil {
-			return nil, fault.At(err, sh.Path, "segment "+sc.Name)
+			return nil, sh.at(err, sc.Name)
 		}
 		cuts, err := seg.SplitStored(ctx, n)
 		if err != nil {
-			return nil, fault.At(err, sh.Path, "segment "+sc.Name)
+			return nil, sh.at(err, sc.Name)
 		}
 		for i := range len(cuts) - 1 {
 			pieces = append(pieces, piece{end: base + int64(cuts[i+1]), bytes: seg.StoredBytes() / int64(len(cuts)-1)})
@@ -77,7 +76,7 @@ func Confirm(passes ...*Documents) error {
 		}
 		err := lucene.ConfirmStored(parts...)
 		parts = nil
-		return fault.At(err, sh.Path, "segment "+segment)
+		return sh.at(err, segment)
 	}
 	for _, d := range passes {
 		for _, p := range d.parts {

@@ -37,7 +37,7 @@ func (sh *Shard) openSegment(ctx context.Context, sc lucene.SegmentCommit, i int
 		s.err = s.open(ctx, opts)
 	}
 	if s.err != nil {
-		s.err = fault.At(s.err, sh.Path, "segment "+sc.Name)
+		s.err = sh.at(s.err, sc.Name)
 	}
 	return s
 }
@@ -119,7 +119,7 @@ func (s *openSegment) checkSum() error {
 }
 
 func (s *openSegment) place(sh *Shard, err error) error {
-	return fault.At(err, sh.Path, "segment "+s.seg.Name)
+	return sh.at(err, s.seg.Name)
 }
 
 func (s *openSegment) close() {

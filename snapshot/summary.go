@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/lucene"
 )
 
@@ -59,7 +58,7 @@ func (sh *Shard) Summary(ctx context.Context) (*ShardSummary, error) {
 	for _, sc := range commit.Segments {
 		seg, err := sh.summarise(ctx, sc)
 		if err != nil {
-			return nil, fault.At(err, sh.Path, "segment "+sc.Name)
+			return nil, sh.at(err, sc.Name)
 		}
 		sum.Segments = append(sum.Segments, seg)
 	}
@@ -93,5 +92,5 @@ func (sh *Shard) commit(ctx context.Context) (*lucene.Commit, error) {
 		return nil, err
 	}
 	commit, err := lucene.ReadCommit(ctx, sh, file)
-	return commit, fault.At(err, sh.Path)
+	return commit, sh.at(err, "")
 }
