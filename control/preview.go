@@ -165,12 +165,14 @@ func (p *Preview) refusal() error {
 		return nil
 	}
 	var all []string
-	kind := fault.Conflict // when nothing but that is in the way
+	kind := fault.Refused
+	for _, alone := range []fault.Kind{fault.Conflict, fault.Corrupt} { // when nothing but that is in the way
+		if !slices.ContainsFunc(p.Problems, func(problem Problem) bool { return problem.Kind != alone.String() }) {
+			kind = alone
+		}
+	}
 	for _, problem := range p.Problems {
 		all = append(all, problem.Message)
-		if problem.Kind != fault.Conflict.String() {
-			kind = fault.Refused
-		}
 	}
 	err := fault.New(kind, "%s", strings.Join(all, "; "))
 	return fault.WithNext(err, "%s", fmt.Sprint(p.Problems[0].Next))
