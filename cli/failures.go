@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -30,7 +31,7 @@ Mend the cause, then "reshelve movement redrive" tries all of it again.`,
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
 		req.At, req.ID = *at, args[0]
 		if req.Limit < 0 {
-			req.Limit = 0
+			return fault.WithNext(fault.New(fault.Usage, "--limit is %d", req.Limit), "name how many are listed one by one, 0 for none; --all lists all of them")
 		}
 		if all {
 			req.Limit = -1

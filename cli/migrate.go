@@ -83,6 +83,12 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		}
 		req.By = userName()
 		req.NoWait = !*wait
+		if req.AllowFailures < 0 {
+			return fault.WithNext(fault.New(fault.Usage, "--allow-failures is %d", req.AllowFailures), "name how many documents may fail, 0 for none")
+		}
+		if req.Metadata.Shards < 0 {
+			return fault.WithNext(fault.New(fault.Usage, "--shards is %d", req.Metadata.Shards), "name how many shards each index gets, 0 for as many as it had")
+		}
 		if err := readSteps(steps, &req); err != nil {
 			return err
 		}
@@ -129,7 +135,10 @@ func checkWork(workers int, p work.Policy) error {
 			return fault.WithNext(err, "name at least 1: so many %s", flag.means)
 		}
 	}
-	return fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance")
+	if err := fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
+		return fault.WithNext(err, "leave them away: %s, %s and %s are what suits most targets", work.Default.InitialLease, work.Default.Heartbeat, work.Default.ClockTolerance)
+	}
+	return nil
 }
 
 // placeOf is where the movement is recorded, as workers are told of it.

@@ -45,7 +45,7 @@ func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stder
 		return 0
 	}
 	if !p.ran {
-		err = fault.WithNext(fault.Wrap(fault.Usage, err), "see %s --help", cmd.CommandPath())
+		err = usage(cmd, err)
 	}
 	broken := false
 	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) && !fault.Is(err, fault.Interrupted) {

@@ -19,7 +19,7 @@ func readSteps(file string, req *control.MigrateRequest) error {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return fault.Wrap(fault.Usage, err)
+		return fault.WithNext(fault.At(fault.Wrap(fault.Usage, err), "--transform"), "name a file of steps: see reshelve help transform")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSteps))
@@ -27,7 +27,7 @@ func readSteps(file string, req *control.MigrateRequest) error {
 		return fault.At(fault.Wrap(fault.Usage, err), file)
 	}
 	if len(text) == 0 {
-		return fault.At(fault.New(fault.Usage, "it is empty, and no transformation"), file)
+		return fault.WithNext(fault.At(fault.New(fault.Usage, "it is empty, and no transformation"), file), "see reshelve help transform")
 	}
 	req.Transform = string(text)
 	return nil

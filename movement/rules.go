@@ -114,7 +114,17 @@ func undoingRules(s State, own Verb, reason string) []Rule {
 }
 
 func endedRules(s State, own Verb) []Rule {
-	return all(s, own, no("it is "+string(s), "plan another one"))
+	rules := all(s, own, no("it is "+string(s), "plan another one"))
+	if s != Finished {
+		return rules
+	}
+	for i := range rules {
+		if rules[i].Verb == Abort {
+			rules[i].Reason = "it is finished: what it made stays"
+			rules[i].Next = "delete that yourself; a movement that is started with --keep-way-back can be aborted until finish"
+		}
+	}
+	return rules
 }
 
 // all answers every verb but own alike.
