@@ -47,12 +47,23 @@ func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stder
 	if !p.ran {
 		err = usage(cmd, err)
 	}
+	err = atDefault(cmd, err)
 	broken := false
 	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) && !fault.Is(err, fault.Interrupted) {
 		err, broken = fault.Wrap(fault.Interrupted, err), true // whatever it broke on its way
 	}
 	p.fail(err, broken)
 	return fault.KindOf(err).ExitCode()
+}
+
+// atDefault says of a place that does not answer that nobody has named it.
+func atDefault(cmd *cobra.Command, err error) error {
+	at := cmd.Flags().Lookup("at")
+	if at == nil || at.Changed || !fault.Is(err, fault.Unavailable) {
+		return err
+	}
+	err = fault.New(fault.Unavailable, "%s", err) // without what else could be done
+	return fault.WithNext(err, "name the place with --at, a URL or a folder: without it %s is meant", at.DefValue)
 }
 
 // fail tells an error: "reshelve: PLACE: cause" and, on a line of its own, what

@@ -28,13 +28,20 @@ func TestTheTargetIsToldWhoWeAre(t *testing.T) {
 				t.Setenv("RESHELVE_TARGET_USER", "foo")
 			}
 			t.Setenv("RESHELVE_TARGET_"+tc.name, tc.value)
-			told = nil
-			_, err := control.New(control.Wiring{}).Movements(t.Context(), guard.URL)
-			if !fault.Is(err, fault.Unauthorised) || strings.Contains(err.Error()+fault.Next(err), tc.value) {
-				t.Errorf("%v", err)
-			}
-			if len(told) == 0 || told[0] != tc.header {
-				t.Errorf("it is told %q", told)
+			c := control.New(control.Wiring{})
+			for name, verb := range map[string]func() error{
+				"movement ls":  func() error { _, err := c.Movements(t.Context(), guard.URL); return err },
+				"index ls":     func() error { _, err := c.ListIndices(t.Context(), guard.URL, ""); return err },
+				"index delete": func() error { return c.DeleteIndex(t.Context(), guard.URL, "books") },
+			} {
+				told = nil
+				err := verb()
+				if !fault.Is(err, fault.Unauthorised) || strings.Contains(err.Error()+fault.Next(err), tc.value) {
+					t.Errorf("%s: %v", name, err)
+				}
+				if len(told) == 0 || told[0] != tc.header {
+					t.Errorf("%s: it is told %q", name, told)
+				}
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 		err := fault.New(fault.Usage, "--coordinate %q is no place for records", Bare(req.Coordinate))
 		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
 	}
-	s, err := c.elsewhere(ctx, req.Coordinate, req.Memory, req.Logger)
+	s, err := c.elsewhere(ctx, req.Coordinate, true, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (req *MigrateRequest) recorded() string {
 }
 
 // elsewhere opens a coordination store that lies beside all targets. A folder is opened by one
-// process, through which others come.
-func (c *Control) elsewhere(ctx context.Context, at string, memory int64, logger *slog.Logger) (*side, error) {
+// process, through which others come; it is made where create says so.
+func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
 	s := &side{beside: true, targets: targets{memory: memory, logger: logger}}
 	dir, isLocal := strings.CutPrefix(at, "local:")
 	if !isLocal && isRecords(at) {
@@ -81,7 +81,7 @@ func (c *Control) elsewhere(ctx context.Context, at string, memory int64, logger
 	var records coord.Store
 	var leave func() error
 	err := untilOpen(ctx, func() (err error) {
-		records, leave, err = c.localRecords(ctx, dir)
+		records, leave, err = c.localRecords(ctx, dir, create)
 		return err
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Control) elsewhere(ctx context.Context, at string, memory int64, logger
 }
 
 // localRecords opens the coordination store in a folder, or reaches the process that has.
-func (c *Control) localRecords(ctx context.Context, dir string) (coord.Store, func() error, error) {
+func (c *Control) localRecords(ctx context.Context, dir string, create bool) (coord.Store, func() error, error) {
 	if conn, err := dialInside(ctx, dir); err == nil {
 		_ = conn.Close()
 		transport := over(func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, dir) })
@@ -106,6 +106,10 @@ func (c *Control) localRecords(ctx context.Context, dir string) (coord.Store, fu
 			transport.CloseIdleConnections()
 			return err
 		}, nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, "coord.db")); os.IsNotExist(err) && !create { // to look makes no store
+		err := fault.At(fault.New(fault.NotFound, "no movements are recorded there"), "local:"+dir)
+		return nil, nil, fault.WithNext(err, "name the folder that migrate was given as --coordinate, as this machine sees it")
 	}
 	records, err := c.wiring.Records(ctx, "local:"+dir)
 	if err != nil {

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -192,12 +194,12 @@ func (c *Control) StatIndices(ctx context.Context, at, pattern string) (*IndexSt
 
 // ask lets use talk to the store that at names.
 func (c *Control) ask(ctx context.Context, at string, use func(*cluster.Client) error) error {
-	client, leave, err := c.reach(ctx, at)
+	t, err := c.target(ctx, cmp.Or(at, DefaultAt), false, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	err = use(client)
-	if left := leave(); err == nil {
+	err = use(t.Client)
+	if left := t.leave(); err == nil {
 		err = left
 	}
 	return err

@@ -59,7 +59,8 @@ type MigrateRequest struct {
 	Coordinate string
 	NoWait     bool // plan and start it, and leave the work to workers
 
-	own string // the movement whose plan is completed
+	own     string   // the movement whose plan is completed
+	planned *planned // what planMigration has made of the request; nil: it is yet to
 	// stored is called when the movement is on record, before it starts; nil: nobody is.
 	stored func(ctx context.Context, d *drive.Driver, id string) error
 }
@@ -73,6 +74,9 @@ type Movement struct {
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
 // is called from time to time with how far it is.
 func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {
+	if err := c.beforeMaking(ctx, &req); err != nil {
+		return nil, err
+	}
 	side, err := c.sideOf(ctx, req.Target, &req)
 	if err != nil {
 		return nil, err
@@ -86,6 +90,29 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		return movementOf(ctx, d, id)
 	}
 	return c.work(ctx, d, side, id, &req, told)
+}
+
+// beforeMaking refuses, where the target is a folder that is yet to be made, what would be
+// refused after that: no empty folder stays behind.
+func (c *Control) beforeMaking(ctx context.Context, req *MigrateRequest) error {
+	if _, err := os.Stat(req.Target); !req.folder() || !os.IsNotExist(err) || checkFolder(req.Target, true) != nil {
+		return nil
+	}
+	if req.FromCluster == "" {
+		planned, err := c.planMigration(ctx, req)
+		if err != nil {
+			return err
+		}
+		req.planned = planned // what is read of the snapshot is read once
+	}
+	preview, err := c.Preview(ctx, *req)
+	if err == nil && preview.refusal() != nil && req.Planned != nil {
+		req.Planned(preview)
+	}
+	if err == nil {
+		err = preview.refusal()
+	}
+	return err
 }
 
 // begin plans a migration into side, and starts it.

@@ -2,56 +2,15 @@ package control
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"sync"
 
 	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/fault"
 )
 
 // DefaultAt is the store that a verb means when it is told no other.
 const DefaultAt = "http://127.0.0.1:9200"
-
-// reach makes a client of the store that at names: a URL, or a data folder. A
-// folder is reached through the socket of the process that serves it; when none
-// does, it is opened, and served to this client alone. Leave ends that.
-func (c *Control) reach(ctx context.Context, at string) (client *cluster.Client, leave func() error, err error) {
-	if at == "" {
-		at = DefaultAt
-	}
-	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
-		client, err := cluster.New(at, nil)
-		return client, func() error { return nil }, err
-	}
-	if info, err := os.Stat(at); err != nil || !info.IsDir() {
-		err := fault.At(fault.New(fault.NotFound, "there is no such data folder"), at)
-		return nil, nil, fault.WithNext(err, "name the folder of a store, or http://HOST:PORT")
-	}
-	if conn, err := dialInside(ctx, at); err == nil {
-		_ = conn.Close()
-		client, leave := connect(at, func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, at) }, func() error { return nil })
-		return client, leave, nil
-	}
-	return c.open(ctx, at)
-}
-
-// open opens the folder and serves it in memory.
-func (c *Control) open(ctx context.Context, dir string) (*cluster.Client, func() error, error) {
-	if _, err := os.Stat(dir + "/format"); err != nil {
-		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), dir)
-		return nil, nil, fault.WithNext(err, "name the folder of a store; reshelve serve --data DIR makes one")
-	}
-	opened, err := c.openFolder(ctx, dir, FolderOptions{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return nil, nil, err
-	}
-	client, leave := c.within(dir, opened)
-	return client, leave, nil
-}
 
 // within serves an open folder to one client in this process, and to whoever comes to the
 // listeners. Leave closes the folder.

@@ -28,6 +28,9 @@ type planned struct {
 // planMigration reads what the snapshot holds, and decides what is moved where.
 // An index that cannot be read is in the plan all the same, and told.
 func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*planned, error) {
+	if req.planned != nil {
+		return req.planned, nil
+	}
 	chosen, err := c.choose(ctx, req.Selection)
 	if err != nil {
 		return nil, err

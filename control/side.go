@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ type side struct {
 // folder that is not there is made when create says so. Or it is a coordination store alone.
 func (c *Control) side(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
 	if isRecords(at) || !create && isRecordsAlone(at) {
-		return c.elsewhere(ctx, at, memory, logger)
+		return c.elsewhere(ctx, at, create, memory, logger)
 	}
 	t, err := c.target(ctx, at, create, memory, logger)
 	if err != nil {
@@ -69,17 +70,21 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 	}
 	var t *target
 	err := untilOpen(ctx, func() (err error) {
-		t, err = c.targetFolder(ctx, at, memory, logger)
+		t, err = c.targetFolder(ctx, at, create, memory, logger)
 		return err
 	})
 	return t, err
 }
 
 // targetFolder opens a folder as a target, or goes through the process that has.
-func (c *Control) targetFolder(ctx context.Context, at string, memory int64, logger *slog.Logger) (*target, error) {
+func (c *Control) targetFolder(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*target, error) {
 	if conn, err := dialInside(ctx, at); err == nil {
 		_ = conn.Close()
 		return c.through(at, memory, logger), nil
+	}
+	if _, err := os.Stat(filepath.Join(at, "format")); os.IsNotExist(err) && !create { // to look makes no store
+		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), at)
+		return nil, fault.WithNext(err, "name the folder of a store; reshelve serve --data DIR makes one")
 	}
 	opened, err := c.take(ctx, at, memory, logger)
 	if err != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,14 +152,36 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	}
 	kind, next := fault.Unavailable, ""
 	var told *pgconn.PgError
+	var refused *pgconn.ConnectError
 	if errors.As(err, &told) {
 		kind, next = meaning(told.Code)
+	}
+	if errors.As(err, &refused) {
+		err = errors.New(reasons(refused))
+		if next == "" {
+			next = "see whether PostgreSQL answers there: postgres://USER@HOST:PORT/DATABASE"
+		}
 	}
 	err = fault.At(fault.New(kind, "%w", err), s.place)
 	if next != "" {
 		err = fault.WithNext(err, "%s", next)
 	}
 	return err
+}
+
+// reasons are why no connection was made, each once: pgx tells them in lines, one for each
+// address and each way of TLS that it has tried.
+func reasons(refused *pgconn.ConnectError) string {
+	var all []string
+	for _, line := range strings.Split(refused.Error(), "\n")[1:] {
+		if line = strings.TrimSpace(line); line != "" && !slices.ContainsFunc(all, func(told string) bool { return strings.Contains(told, line) }) {
+			all = append(all, line)
+		}
+	}
+	if len(all) == 0 {
+		return refused.Error()
+	}
+	return "no connection: " + strings.Join(all, "; ")
 }
 
 // meaning is what an error code of PostgreSQL (appendix A of its manual) says here.
