@@ -78,17 +78,11 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		if req.Limits, err = limits.change(flags); err != nil {
 			return err
 		}
-		if err := checkWork(req.Workers, req.Policy); err != nil {
+		if err := checkWork(&req); err != nil {
 			return err
 		}
 		req.By = userName()
 		req.NoWait = !*wait
-		if req.AllowFailures < 0 {
-			return fault.WithNext(fault.New(fault.Usage, "--allow-failures is %d", req.AllowFailures), "name how many documents may fail, 0 for none")
-		}
-		if req.Metadata.Shards < 0 {
-			return fault.WithNext(fault.New(fault.Usage, "--shards is %d", req.Metadata.Shards), "name how many shards each index gets, 0 for as many as it had")
-		}
 		if err := readSteps(steps, &req); err != nil {
 			return err
 		}
@@ -121,21 +115,19 @@ reshelve worker --join TARGET, from this machine or from others.`,
 }
 
 // checkWork refuses, by their flags, numbers with which nothing would get on.
-func checkWork(workers int, p work.Policy) error {
-	for _, flag := range []struct {
-		name  string
-		value int
-		means string
-	}{
-		{"workers", workers, "pieces are worked at; to work elsewhere only, use reshelve worker"},
-		{"max-attempts", p.MaxAttempts, "attempts are made before a piece has failed"},
-	} {
-		if flag.value < 1 {
-			err := fault.New(fault.Usage, "--%s is %d", flag.name, flag.value)
-			return fault.WithNext(err, "name at least 1: so many %s", flag.means)
-		}
+func checkWork(req *control.MigrateRequest) error {
+	switch p := &req.Policy; {
+	case req.AllowFailures < 0:
+		return fault.WithNext(fault.New(fault.Usage, "--allow-failures is %d", req.AllowFailures), "name how many documents may fail, 0 for none")
+	case req.Metadata.Shards < 0:
+		return fault.WithNext(fault.New(fault.Usage, "--shards is %d", req.Metadata.Shards), "name how many shards each index gets, 0 for as many as it had")
+	case req.Workers < 1:
+		err := fault.New(fault.Usage, "--workers is %d", req.Workers)
+		return fault.WithNext(err, "name at least 1: so many pieces are worked at; to work elsewhere only, use reshelve worker")
+	case p.MaxAttempts < 1:
+		return fault.WithNext(fault.New(fault.Usage, "--max-attempts is %d", p.MaxAttempts), "name at least 1: so many attempts are made before a piece has failed")
 	}
-	if err := fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
+	if err := fault.At(req.Policy.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
 		return fault.WithNext(err, "leave them away: %s, %s and %s are what suits most targets", work.Default.InitialLease, work.Default.Heartbeat, work.Default.ClockTolerance)
 	}
 	return nil
