@@ -28,21 +28,47 @@ func (p *program) movement() *cobra.Command {
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the place that records them: `URL|DIR|local:DIR|postgres://…`")
 	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementThrottle(&at), p.movementFailures(&at))
-	for _, v := range []struct {
-		verb  movement.Verb
-		short string
-	}{
-		{movement.Pause, "Stop working on a movement: leases are given back"},
-		{movement.Resume, "Go on with a movement that is paused, held or failed"},
-		{movement.Verify, "Compare both sides again"},
-		{movement.Repair, "Send what is missing or stale, and compare again"},
-		{movement.Redrive, "Try again what failed, indices, items and documents, and compare again"},
-		{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
-		{movement.Abort, "Undo everything that the movement has made"},
-	} {
-		group.AddCommand(p.movementTell(&at, v.verb, v.short))
+	for _, order := range orders {
+		group.AddCommand(p.movementTell(&at, order.verb, order.short, order.long))
 	}
 	return group
+}
+
+// orders are the verbs that need no more than a movement.
+var orders = []struct {
+	verb        movement.Verb
+	short, long string
+}{
+	{movement.Pause, "Stop working on a movement: leases are given back",
+		`Stop working on a movement. Workers store how far they are and give their leases back,
+within a heartbeat; "reshelve movement resume" goes on there.`},
+	{movement.Resume, "Go on with a movement that is paused, held or failed, where it stopped",
+		`Go on with a movement that is paused, held or failed, in the phase in which it stopped: one
+that gave up is begun anew, and one that found differences compares again. Indices, items and
+documents that have failed stay failed: "reshelve movement redrive" tries those again.`},
+	{movement.Verify, "Compare both sides again",
+		`Compare both sides again: every document of the snapshot with what the target holds now.
+Nothing is sent.`},
+	{movement.Repair, "Send what is missing or stale, and compare again",
+		`Send what the comparison found missing or stale, once more as the snapshot holds it, and
+compare again. What the target refused it refuses again: mend the cause before, which
+"reshelve movement failures" lists.`},
+	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again",
+		`Try again what failed: indices that could not be made, items that were given up, with all
+their attempts, and documents that the target refused one by one. Then both sides are compared
+again. Mend the causes before: "reshelve movement failures" lists them.`},
+	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report",
+		`Close the way back: what was made stays, the records of the work are removed, and the report
+stays. A movement that is held for differences accepts them by it. It cannot be undone.`},
+	{movement.Abort, "Undo everything that the movement has made",
+		`Undo everything that the movement has made on the target: indices, data streams, templates and
+aliases, and the snapshot if it took one. What was there before stays; what was overwritten in it
+is not brought back, and the report tells how much that is.
+
+Abort waits until every lease has ended, and the deadlines of what was sent under it. A foreign
+cluster knows of no leases: a worker that was suspended for longer than that, as a machine that
+sleeps, may send a last batch when it wakes, by which the target may make the index again. Where
+workers were not seen to end, look at the target once they have.`},
 }
 
 func (p *program) movementLs(at *string) *cobra.Command {
@@ -112,11 +138,12 @@ verb that began it. It only looks: ending it ends nothing else.`,
 	return cmd
 }
 
-func (p *program) movementTell(at *string, verb movement.Verb, short string) *cobra.Command {
+func (p *program) movementTell(at *string, verb movement.Verb, short, long string) *cobra.Command {
 	var why string
 	cmd := &cobra.Command{
 		Use:     string(verb) + " ID",
 		Short:   short,
+		Long:    long,
 		Example: fmt.Sprintf("  reshelve movement %s 20261121-221500-abcdef --at ./data", verb),
 		Args:    cobra.ExactArgs(1),
 	}
@@ -131,9 +158,29 @@ func (p *program) movementTell(at *string, verb movement.Verb, short string) *co
 			if next := nextOf(m, *at); next != "" {
 				fmt.Fprintf(w, "  → %s\n", oneLine(next))
 			}
+			if text := stayFailed(m); verb == movement.Resume && text != "" {
+				fmt.Fprintf(w, "%s\n  → reshelve movement redrive %s --at %s tries that again\n", text, m.ID, control.Bare(*at))
+			}
 		})
 	})
 	return cmd
+}
+
+// stayFailed tells what resume does not try again; "" when nothing has failed.
+func stayFailed(m *control.Movement) string {
+	var all []string
+	for _, what := range []struct {
+		n    int64
+		noun string
+	}{{int64(m.Progress.Items.Failed), "item"}, {m.Progress.Failed, "document"}} {
+		if what.n > 0 {
+			all = append(all, counted(what.n, what.noun))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, " and ") + " that failed: resume does not try again"
 }
 
 // into are the indices that a movement fills: by them people know it again.

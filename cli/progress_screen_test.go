@@ -91,3 +91,19 @@ func TestStateLines(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatResumeLeaves: who resumes what has failed is told that it stays so.
+func TestWhatResumeLeaves(t *testing.T) {
+	m := shown()
+	if got, want := stayFailed(m), "1 document that failed: resume does not try again"; got != want {
+		t.Errorf("%q", got)
+	}
+	m.Progress.Items.Failed = 2
+	if got, want := stayFailed(m), "2 items and 1 document that failed: resume does not try again"; got != want {
+		t.Errorf("%q", got)
+	}
+	m.Progress.Items.Failed, m.Progress.Failed = 0, 0
+	if got := stayFailed(m); got != "" {
+		t.Errorf("%q", got)
+	}
+}

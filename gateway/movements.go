@@ -90,10 +90,10 @@ var orders = []struct {
 	says string
 }{
 	{movement.Pause, "Stop working on it: leases are given back"},
-	{movement.Resume, "Go on with what is paused, held or failed"},
+	{movement.Resume, "Go on with what is paused, held or failed, where it stopped; what has failed stays so until redrive"},
 	{movement.Verify, "Compare both sides again"},
 	{movement.Repair, "Send what is missing or stale, and compare again"},
-	{movement.Redrive, "Send again what failed, and compare again"},
+	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again"},
 	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
 	{movement.Abort, "Undo everything that it has made"},
 }
