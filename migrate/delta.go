@@ -99,7 +99,7 @@ func (t *turn) changes(ctx context.Context) (worker.Outcome, error) {
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(ctx, all, t.plan.Policy, t.now(ctx))
+	key, left := worker.Choose(ctx, all, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return worker.Outcome{Done: true}, nil
 	}
@@ -128,7 +128,9 @@ func (t *turn) withChanges(ctx context.Context, items func(context.Context) (wor
 		return changes, err
 	}
 	outcome, err := items(ctx)
-	outcome.Done = outcome.Done && changes.Done
+	if outcome.Done && !changes.Done { // others are at what is left: nothing was done here
+		return worker.Outcome{}, err
+	}
 	return outcome, err
 }
 
