@@ -94,9 +94,11 @@ func (t *turn) sendNow(ctx context.Context, b *batch) error {
 }
 
 // repair compares both sides, and sends again what is missing, stale or different on the
-// target. What is there and should not be is left alone: the movement did not bring it.
+// target. What is there and should not be is left alone: the movement did not bring it. An index
+// of which the snapshot is damaged does not keep the others from it.
 func (t *turn) repair(ctx context.Context) (string, error) {
 	var all resent
+	unread := ""
 	for _, index := range t.plan.Indices {
 		for _, name := range index.comparisons() {
 			target, err := t.comparedWith(ctx, &index, name)
@@ -107,12 +109,16 @@ func (t *turn) repair(ctx context.Context) (string, error) {
 			if err == nil && there {
 				err = t.repairIndex(ctx, Verified{Index: index.Source, Target: target}, &all)
 			}
+			if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.NotFound) { // the verify that follows lists it, too
+				unread += fmt.Sprintf("; %s could not be compared: %v", index.Source, err)
+				continue
+			}
 			if err != nil {
 				return "", err
 			}
 		}
 	}
-	return sentAgain(&all.Counts), t.refresh(ctx)
+	return sentAgain(&all.Counts) + unread, t.refresh(ctx)
 }
 
 func (t *turn) repairIndex(ctx context.Context, v Verified, all *resent) error {
