@@ -188,7 +188,7 @@ func findInOrder(ctx context.Context, t *turn) (key string, done *worker.Outcome
 	if err != nil || opened != nil {
 		return "", opened, err
 	}
-	key, left := choose(ctx, waiting, t.plan.Policy, t.now(ctx))
+	key, left := worker.Choose(ctx, waiting, t.plan.Policy, t.now(ctx))
 	if left == 0 && len(waiting) == len(items) {
 		outcome := ended(items, "items")
 		return "", &outcome, nil

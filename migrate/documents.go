@@ -14,7 +14,7 @@ import (
 
 // documents does one item that is waiting, at random.
 func (t *turn) documents(ctx context.Context) (worker.Outcome, error) {
-	find := t.items.find
+	find := findAtRandom
 	if len(t.streams) > 0 {
 		find = findInOrder
 	}
@@ -31,6 +31,17 @@ func (t *turn) documents(ctx context.Context) (worker.Outcome, error) {
 	}
 	outcome, err := t.doItem(ctx, held)
 	return worker.Outcome{Worked: outcome.Worked}, err
+}
+
+// findAtRandom is the key of an item that nobody works on; "" when none was found. Done is the
+// outcome when all items have ended.
+func findAtRandom(ctx context.Context, t *turn) (key string, done *worker.Outcome, err error) {
+	found, err := t.items.Find(ctx, t.Slot, t.movement, t.plan.Policy, t.plan.Digits)
+	if found.Ended {
+		outcome := endedWith(found.All, found.Failed, "items")
+		done = &outcome
+	}
+	return found.Key, done, err
 }
 
 type heldItem = drive.Held[work.Item, *work.Item]

@@ -2,10 +2,8 @@ package migrate
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
@@ -28,7 +26,7 @@ func (t *turn) indices(ctx context.Context) (worker.Outcome, error) {
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(ctx, entries, t.plan.Policy, t.now(ctx))
+	key, left := worker.Choose(ctx, entries, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return ended(entries, "indices"), nil
 	}
@@ -52,26 +50,6 @@ func (t *turn) now(ctx context.Context) time.Time {
 		return time.Time{}
 	}
 	return at
-}
-
-// choose picks a piece that can be claimed, at random; left is how many have not ended.
-func choose[T any, P drive.Piece[T]](ctx context.Context, pieces map[string]T, p work.Policy, now time.Time) (key string, left int) {
-	var free []string
-	for key, piece := range pieces {
-		lease := P(&piece).Base()
-		if lease.State != work.Waiting {
-			continue
-		}
-		left++
-		if !lease.Leased(p, now) {
-			free = append(free, key)
-		}
-	}
-	if len(free) == 0 {
-		return "", left
-	}
-	slices.Sort(free)
-	return free[chance.N(ctx, len(free))], left
 }
 
 // ended is the outcome of a phase of which every piece has ended: those that failed do not

@@ -44,7 +44,7 @@ type sides struct {
 	places   map[string]map[string]string  // see placesOf
 	streams  map[string]*InStream          // of indices of the snapshot that are appended
 	sharing  sharing
-	items    search
+	items    worker.Search
 }
 
 var _ worker.Lane = (*Lane)(nil)

@@ -110,7 +110,7 @@ func (t *turn) letters(ctx context.Context, run string) (worker.Outcome, error) 
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(ctx, all, t.plan.Policy, t.now(ctx))
+	key, left := worker.Choose(ctx, all, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return worker.Outcome{Worked: true, Done: true}, nil
 	}

@@ -133,6 +133,9 @@ func (t *turn) adapt(ctx context.Context, m *movement.Record) {
 	if err := t.Driver.Put(ctx, t.key("share", name), mine); err != nil {
 		return
 	}
+	if err := t.TakeBack(ctx, m, t.key("share", name)); err != nil { // whoever slept comes perhaps too late
+		return
+	}
 	all, err := drive.Pieces[share](ctx, t.Driver, t.key("share", ""))
 	if err != nil {
 		return

@@ -38,7 +38,7 @@ func (p *copied) until(what, id string, is func(movement.Record, *migrate.Progre
 		}
 	}
 	m, progress := p.look(id)
-	p.t.Fatalf("it does not come to be %s: %s %+v", what, m.State, progress)
+	p.t.Fatalf("it does not come to be %s: %s: %s %+v", what, m.State, m.Cause, progress)
 }
 
 // TestLimitsAreObeyed: a movement that was begun with a limit keeps to it, two processes

@@ -53,7 +53,7 @@ func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcom
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	key, left := choose(ctx, checks, t.plan.Policy, t.now(ctx))
+	key, left := worker.Choose(ctx, checks, t.plan.Policy, t.now(ctx))
 	if left == 0 {
 		return t.judge(ctx, checks)
 	}

@@ -36,6 +36,9 @@ func (s *Sweep) Bucket(n uint) string {
 	return s.open[n%uint(len(s.open))]
 }
 
+// Open are the buckets that may hold work; none when all items have ended.
+func (s *Sweep) Open() []string { return slices.Clone(s.open) }
+
 // Saw tells what a bucket holds.
 func (s *Sweep) Saw(bucket string, items map[string]Item) {
 	t, ended := tally{all: len(items)}, true

@@ -54,14 +54,27 @@ func same(a, b *movement.Record) bool {
 	return at == nil && now == nil || at != nil && now != nil && at.Key() == now.Key()
 }
 
-// takeBack removes a piece that was made for a movement which is at its end: whoever ends it
-// may have removed its pieces before.
-func (s Slot) takeBack(ctx context.Context, m *movement.Record, key string) error {
+// TakeBack removes a record that was made for a movement which is at its end: whoever ends it
+// may have removed its records before.
+func (s Slot) TakeBack(ctx context.Context, m *movement.Record, key string) error {
 	now, err := s.Driver.Movement(ctx, m.ID)
 	if err != nil || !now.State.Ended() && !now.Settling && now.State != movement.Aborting && now.State != movement.Reversing {
 		return err
 	}
 	return s.Driver.Remove(ctx, key)
+}
+
+// claimNew is Claim of a piece that is made when it is not there.
+func claimNew[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, piece T) (*drive.Held[T, P], T, error) {
+	made, err := s.Driver.MakeNew(ctx, key, piece)
+	if err != nil {
+		return nil, piece, err
+	}
+	held, there, err := Claim[T, P](ctx, s, m, key, p)
+	if made && held == nil && err == nil {
+		return nil, piece, s.TakeBack(ctx, m, key)
+	}
+	return held, there, err
 }
 
 // single is the piece of what one worker at a time does, with what came of it for people: the
@@ -81,14 +94,7 @@ func Single(ctx context.Context, s Slot, m *movement.Record, key string, p work.
 
 // SingleTold is Single with a text for people, which is the outcome's.
 func SingleTold(ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, do func(ctx context.Context) (text string, err error)) (Outcome, error) {
-	made, err := s.Driver.MakeNew(ctx, key, single{Lease: work.Lease{CreatorID: s.Worker}})
-	if err != nil {
-		return Outcome{}, err
-	}
-	held, there, err := Claim[single](ctx, s, m, key, p)
-	if made && held == nil && err == nil {
-		return Outcome{}, s.takeBack(ctx, m, key)
-	}
+	held, there, err := claimNew(ctx, s, m, key, p, single{Lease: work.Lease{CreatorID: s.Worker}})
 	switch {
 	case fault.Is(err, fault.NotFound): // whoever has ended the movement meanwhile has taken it away
 		return Outcome{}, nil
@@ -132,7 +138,7 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 			case <-held.Context().Done():
 				return
 			case <-ticker.C:
-				if over(ended) { // both were ready
+				if over(ended) || held.Context().Err() != nil { // both were ready
 					return
 				}
 				_ = beat() // a lost lease ends the context
