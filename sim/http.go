@@ -62,8 +62,8 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		verb += " _bulk"
 	}
 	t := w.process.world.target
-	answer, err := w.process.ask(r.Context(), &call{to: "target", verb: verb, text: fmt.Sprintf("%s %08x", path, crc32.ChecksumIEEE(body)),
-		do: func() any { return t.answer(r.Method, strings.Split(path, "/"), body) }})
+	answer, err := w.process.ask(r.Context(), &call{to: "target", verb: verb, text: fmt.Sprintf("%s %08x", path, crc32.ChecksumIEEE(body)), documents: bytes.Count(body, []byte{'\n'}) / 2,
+		do: func() any { return t.answer(r, strings.Split(path, "/"), body) }})
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,12 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // answer carries out a request. What it does not know it has not got, or takes.
-func (t *target) answer(method string, path []string, body []byte) any {
-	last := path[len(path)-1]
+func (t *target) answer(r *http.Request, path []string, body []byte) any {
+	method, last := r.Method, path[len(path)-1]
 	switch {
+	case len(path) > 2 && path[1] == "_doc":
+		_, id, _ := strings.Cut(r.URL.Path, "/_doc/")
+		return t.document(path[0], name{r.URL.Query().Get("routing"), id})
 	case path[0] == "":
 		return reply{200, []byte(`{"cluster_name":"simulated","cluster_uuid":"c","version":{"distribution":"opensearch","number":"2.19.0"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`)}
 	case path[0] == "_nodes":

@@ -2,8 +2,10 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,39 +17,41 @@ import (
 	"github.com/reshelve/reshelve/worker"
 )
 
-const movementID = "m"
-
 // movement is the record of the movement, as it lies in the store.
-func (w *world) movement() (m movement.Record) {
-	if err := json.Unmarshal(w.records.all["movements/"+movementID].Value, &m); err != nil {
-		w.violate("L12", "the record of the movement is not understood: %v", err)
+func (w *world) movement() movement.Record {
+	record := w.records.all["movements/"+w.id]
+	if w.seen.revision != record.Revision {
+		w.seen.revision, w.seen.record = record.Revision, movement.Record{}
+		if err := json.Unmarshal(record.Value, &w.seen.record); err != nil {
+			w.violate("L12", "the record of the movement is not understood: %v", err)
+		}
 	}
-	return m
+	return w.seen.record
 }
 
 // changed looks at a change of a record that has just been made.
 func (w *world) changed(p *process, change coord.Write, old []byte) {
 	key := change.Key
 	switch {
-	case key == "movements/"+movementID && old != nil:
+	case strings.HasPrefix(key, "movements/") && old != nil:
 		w.movementChanged(old, change.Value)
+	case w.of(key, "failure/") && old != nil:
+		w.failureChanged(key, old, change.Value)
 	case change.Op != coord.OpSwap:
-	case strings.HasPrefix(key, work.ItemsPrefix(movementID)):
+	case strings.HasPrefix(key, work.ItemsPrefix(w.id)):
 		w.leaseChanged(p, change, old)
 		w.itemChanged(key, old, change.Value)
-	case leased(key):
+	case w.of(key, "change/"):
+		w.leaseChanged(p, change, old)
+		w.changeChanged(key, old, change.Value)
+	case w.of(key, "phase/", "index/", "check/", "letter/") || key == worker.ClosingKey(w.id):
 		w.leaseChanged(p, change, old)
 	}
 }
 
-// leased tells whether a key is that of a piece that is no item.
-func leased(key string) bool {
-	for _, kind := range []string{"phase/", "index/", "check/"} {
-		if strings.HasPrefix(key, "movement/"+movementID+"/"+kind) {
-			return true
-		}
-	}
-	return key == worker.ClosingKey(movementID)
+// of tells whether a key is that of one of these kinds of records of the movement.
+func (w *world) of(key string, kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(key, "movement/"+w.id+"/"+kind) })
 }
 
 // leaseChanged is L6: only the holder changes a piece, and only a free one gets a holder.
@@ -61,6 +65,7 @@ func (w *world) leaseChanged(p *process, change coord.Write, was []byte) {
 	leased := old.Leased(w.policy(), w.records.now())
 	claims := now.LeaseHolderID != "" && (now.LeaseHolderID != old.LeaseHolderID || !now.Expiration.Equal(old.Expiration))
 	switch {
+	case old.State == work.Failed && now.State == work.Waiting && now.LeaseHolderID == "" && w.redrives():
 	case old.State != work.Waiting:
 		w.violate("L6", "%s changes %s, which is %s", p.name, change.Key, old.State)
 	case claims && !strings.HasPrefix(now.LeaseHolderID, p.name+"-"):
@@ -70,6 +75,13 @@ func (w *world) leaseChanged(p *process, change coord.Write, was []byte) {
 	case !claims && !ours && (now.State != work.Failed || leased):
 		w.violate("L6", "%s changes %s, which is held by %q", p.name, change.Key, old.LeaseHolderID)
 	}
+}
+
+// redrives tells whether the movement tries again what failed whole.
+func (w *world) redrives() bool {
+	m := w.movement()
+	phase := m.Current()
+	return phase != nil && phase.Name == movement.RedrivePhase
 }
 
 // itemChanged is L8: the cursor goes forward, and passes nothing that the target has not
@@ -88,7 +100,7 @@ func (w *world) itemChanged(key string, was, is []byte) {
 	}
 	into := w.target.indices[now.Index]
 	for _, h := range w.truth.between(now.Index, now.Shard, old.Cursor, now.Cursor) {
-		if into == nil || into.applied[h.name] < max(h.version, 1) {
+		if !w.taken(into, h) && !w.listed(now.Name(), h.position) {
 			w.violate("L8", "the cursor of %s goes to %d past %v, which the target has not taken", key, now.Cursor, h.name)
 		}
 	}
@@ -99,9 +111,86 @@ func (w *world) itemChanged(key string, was, is []byte) {
 		w.violate("L6", "%s is done at %d of %d", key, now.Cursor, now.End)
 	}
 	for _, next := range now.SuccessorWorkItems {
-		if _, there := w.records.all[work.ItemKey(movementID, next, w.truth.plan.Digits)]; !there {
+		if _, there := w.records.all[work.ItemKey(w.id, next, w.truth.plan.Digits)]; !there {
 			w.violate("L1", "%s is done, and its successor %s does not exist", key, next)
 		}
+	}
+}
+
+// taken tells whether the target has taken a document, or need not.
+func (w *world) taken(into *index, h held) bool {
+	return h.print(w.script) == "" || into != nil && into.applied[h.name] >= max(h.version, 1)
+}
+
+// listed tells whether a document is in the list of failures of an item.
+func (w *world) listed(item string, position int64) bool {
+	for _, r := range w.records.list("movement/" + w.id + "/failure/" + work.Safe(item) + "/") {
+		if slices.ContainsFunc(w.failures(r.Value), func(f migrate.Failure) bool { return f.Position == position && f.Reason != "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) failures(value []byte) []migrate.Failure {
+	var list struct{ Documents []migrate.Failure }
+	if len(value) > 0 && json.Unmarshal(value, &list) != nil {
+		w.violate("L12", "a list of failures is not understood: %.100q", value)
+	}
+	return list.Documents
+}
+
+// failureChanged is L12: a document leaves the list of failures when the target has it, or when
+// whoever goes on with the item sends it again.
+func (w *world) failureChanged(key string, was, is []byte) {
+	if m := w.movement(); m.Settling || m.State == movement.Aborting || m.State.Ended() {
+		return
+	}
+	parts := strings.Split(strings.TrimPrefix(key, "movement/"+w.id+"/failure/"), "/")
+	item, err := work.Plain(parts[0])
+	from, err2 := strconv.ParseInt(parts[1], 10, 64)
+	names := strings.Split(item, "__")
+	if err != nil || err2 != nil || len(names) != 3 {
+		w.violate("L12", "%s is no list of failures", key)
+		return
+	}
+	shard, _ := strconv.Atoi(names[1])
+	if w.willBeSent(item, names[0], shard, from) {
+		return
+	}
+	still := w.failures(is)
+	for _, f := range w.failures(was) {
+		for _, h := range w.truth.between(names[0], shard, f.Position, f.Position+1) {
+			if !slices.ContainsFunc(still, func(o migrate.Failure) bool { return o.Position == f.Position }) && !w.taken(w.target.indices[names[0]], h) {
+				w.violate("L12", "%v leaves the list of failures, and the target has not taken it", h.name)
+			}
+		}
+	}
+}
+
+// willBeSent tells whether what stands in a list from a position on is not yet passed by a
+// cursor.
+func (w *world) willBeSent(item, index string, shard int, from int64) bool {
+	var piece struct {
+		work.Lease
+		Cursor int64
+		Next   int64
+	}
+	key, beyond := work.ItemKey(w.id, item, w.truth.plan.Digits), func() bool { return from >= piece.Cursor }
+	if w.since[index] {
+		key, beyond = "movement/"+w.id+"/change/"+work.Safe(fmt.Sprintf("%s__%d", index, shard)), func() bool { return from >= piece.Next<<32 }
+	}
+	record, there := w.records.all[key]
+	return there && json.Unmarshal(record.Value, &piece) == nil && piece.State == work.Waiting && beyond()
+}
+
+// changeChanged is L8 for what has changed in a shard.
+func (w *world) changeChanged(key string, was, is []byte) {
+	var old, now struct{ Next int64 }
+	if json.Unmarshal(was, &old) != nil || json.Unmarshal(is, &now) != nil {
+		w.violate("L12", "%s is not understood", key)
+	} else if now.Next < old.Next {
+		w.violate("L8", "%s goes from bucket %d back to %d", key, old.Next, now.Next)
 	}
 }
 
@@ -139,42 +228,55 @@ func (w *world) ended(m movement.Record) {
 // asBefore tells whether the target is as it was; documents that were written into an index
 // that was there stay.
 func (w *world) asBefore(now map[string]string) bool {
-	if w.script.Into {
-		now, before := maps.Clone(now), maps.Clone(w.target.before)
-		kept := w.target.indices["loans"]
-		delete(now, "loans")
-		delete(before, "loans")
-		return maps.Equal(now, before) && kept != nil && kept.rows[name{"", "of somebody else"}] != nil
+	now, before := maps.Clone(now), maps.Clone(w.target.before)
+	for called := range before {
+		if w.script.Into && called == "loans" || w.since[called] {
+			if w.target.indices[called] == nil {
+				return false
+			}
+			delete(now, called)
+			delete(before, called)
+		}
 	}
-	return maps.Equal(now, w.target.before)
+	if into := w.target.indices["loans"]; w.script.Into && into.rows[name{"", "of somebody else"}] == nil {
+		return false
+	}
+	return maps.Equal(now, before)
 }
 
-// finished is L1 and L9: each document of the snapshot is there once with its content, and
-// nothing else, but for what the report says.
+// finished is L1, L2 and L9: each document of the snapshot is there once with its content, and
+// nothing else, but for what the report says; and L12: what could not be read is told with its
+// cause.
 func (w *world) finished(m movement.Record) {
 	var report migrate.Progress
 	if err := json.Unmarshal(m.Report, &report); err != nil {
 		w.violate("L9", "the report is not understood: %v", err)
 		return
 	}
-	said := map[string]map[reconcile.Class]int64{}
+	told := map[string]map[reconcile.Class]int64{}
 	for _, v := range report.Verified {
-		said[v.Index] = map[reconcile.Class]int64{reconcile.Missing: v.Result.Counts[reconcile.Missing], reconcile.Ghost: v.Result.Counts[reconcile.Ghost]}
+		told[v.Index] = v.Result.Counts
 	}
 	verified := w.verifiedFrom(m)
 	for _, planned := range w.truth.plan.Indices {
-		missing, others := w.compare(planned, verified)
-		if of, told := said[planned.Source]; !told {
-			if !failed(&report, planned.Source) {
+		d := w.compare(planned, verified)
+		of, compared := told[planned.Source]
+		switch {
+		case !compared:
+			if !failed(&report, planned.Source) && !(w.operator.accepted && strings.Contains(w.operator.listed, planned.Source+" could not be compared: ")) {
 				w.violate("L9", "the report does not name %s", planned.Source)
 			}
-		} else if of[reconcile.Missing] != missing || of[reconcile.Ghost] != others {
-			w.violate("L9", "%s lacks %d documents and has %d others; the report says %v", planned.Source, missing, others, of)
+		case of[reconcile.Missing] != d.missing || of[reconcile.Ghost]+of[reconcile.Zombie] != d.others || of[reconcile.Stale]+of[reconcile.Different] != d.stale:
+			w.violate("L9", "of %s the report says %v; it is %+v", planned.Source, of, d)
 		}
-		if missing > 0 && !w.operator.accepted {
-			w.violate("L1", "it is finished, nobody has accepted that %s lacks %d documents", planned.Source, missing)
+		if !w.operator.accepted && d.missing+d.stale > 0 {
+			w.violate("L1", "it is finished, nobody has accepted that %s lacks %d documents and has %d in another form", planned.Source, d.missing, d.stale)
+		}
+		if !w.operator.accepted && d.zombies > 0 {
+			w.violate("L2", "it is finished, nobody has accepted that %d documents of %s are back that were deleted", d.zombies, planned.Source)
 		}
 	}
+	w.limits.settle()
 }
 
 // failed tells whether a report says that an index was not moved, and why.
@@ -194,12 +296,25 @@ func (w *world) verifiedFrom(m movement.Record) (from time.Time) {
 	return from
 }
 
-// compare counts what of an index the target lacks, and what it has besides. What was stolen
-// while it was compared counts as being there.
-func (w *world) compare(planned migrate.Index, verified time.Time) (missing, others int64) {
+// differing counts documents: that the target lacks, has in another form, and has besides; of
+// those, which were deleted in the source.
+type differing struct{ missing, stale, others, zombies int64 }
+
+// compare counts what of an index differs. What was stolen, or came back out of the hands of a
+// straggler, while it was compared counts as being as it should.
+func (w *world) compare(planned migrate.Index, verified time.Time) (d differing) {
 	into := w.target.indices[planned.Target]
 	if into == nil {
-		return planned.Documents, 0
+		for _, h := range w.truth.names(planned.Source) {
+			if h.print(w.script) != "" {
+				d.missing++
+			}
+		}
+		return d
+	}
+	unseen := func(n name) bool {
+		at := w.stolen[planned.Target][n]
+		return !at.IsZero() && !at.Add(w.records.ahead).Before(verified)
 	}
 	expected := map[name]bool{}
 	for n, shard := range w.truth.indices[planned.Source] {
@@ -207,26 +322,36 @@ func (w *world) compare(planned migrate.Index, verified time.Time) (missing, oth
 			if expected[h.name] {
 				w.violate("L1", "the truth has %v twice in shard %d", h.name, n)
 			}
+			print := h.print(w.script)
+			if print == "" {
+				continue
+			}
 			expected[h.name] = true
 			row := into.rows[h.name]
 			switch {
 			case row == nil || !row.deleted.IsZero():
-				if at := w.stolen[planned.Target][h.name]; at.IsZero() || at.Add(w.records.ahead).Before(verified) {
-					missing++
+				if !unseen(h.name) {
+					d.missing++
 				}
-			case row.fingerprint != h.fingerprint:
-				w.violate("L1", "%v of %s has another content", h.name, planned.Target)
-			case h.version > 0 && row.version != h.version:
+			case row.fingerprint != print:
+				if !unseen(h.name) {
+					d.stale++
+				}
+			case h.version > 0 && (row.version < h.version || row.version > h.version && !w.since[planned.Source]):
 				w.violate("L1", "%v of %s has version %d, and the snapshot has %d", h.name, planned.Target, row.version, h.version)
 			}
 		}
 	}
 	for _, h := range into.shown() {
-		if !expected[h.name] {
-			others++
+		if expected[h.name] || unseen(h.name) {
+			continue
+		}
+		d.others++
+		if w.gone(planned.Source, h.name) {
+			d.zombies++
 		}
 	}
-	return missing, others
+	return d
 }
 
 // steal lets somebody delete a document.
@@ -239,11 +364,16 @@ func (w *world) steal(called string) {
 	if len(all) == 0 {
 		return
 	}
-	w.target.remove(into, all[0].name)
+	w.target.remove(into, all[0].name, -1)
+	w.wasStolen(called, all[0].name)
+}
+
+// wasStolen notes that somebody has deleted a document, or brought it back.
+func (w *world) wasStolen(called string, n name) {
 	if w.stolen[called] == nil {
 		w.stolen[called] = map[name]time.Time{}
 	}
-	w.stolen[called][all[0].name] = time.Now()
+	w.stolen[called][n] = time.Now()
 }
 
 func (w *world) policy() work.Policy {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -8,13 +9,15 @@ import (
 	"github.com/reshelve/reshelve/movement"
 )
 
-// operator is the person who is asked when a movement is held: once to repair what is listed
-// and then to accept it, and as often as it takes to resume what does not get on.
+// operator is the person who is asked when a movement is held: to repair what is listed, and
+// to drive again what failed, or the other way round; then to accept it. What does not get on
+// is resumed, as often as it takes.
 type operator struct {
 	world    *world
 	busy     bool
 	asked    int
 	accepted bool
+	listed   string // what was accepted
 	aborted  bool
 }
 
@@ -35,16 +38,18 @@ func (o *operator) look(m movement.Record) {
 	switch {
 	case m.State != movement.Held || !m.Listed:
 	case o.asked > 2:
-		verb, o.accepted = movement.Finish, true
-	default:
+		verb, o.accepted, o.listed = movement.Finish, true, m.Cause
+	case uint64(o.asked)%2 == o.world.script.Seed%2:
 		verb = movement.Repair
+	default:
+		verb = movement.Redrive
 	}
 	o.busy = true
-	o.world.after(5*time.Second, func() { o.ask(verb) })
+	o.world.after(5*time.Second, func() { o.ask(verb, nil) })
 }
 
 // ask tells the store, in an orderly process of the operator's own.
-func (o *operator) ask(verb movement.Verb) {
+func (o *operator) ask(verb movement.Verb, rate json.RawMessage) {
 	w := o.world
 	if w.over {
 		return
@@ -55,7 +60,7 @@ func (o *operator) ask(verb movement.Verb) {
 	w.report.Verbs = append(w.report.Verbs, string(verb))
 	go func() {
 		d := drive.New(view{p}, 0)
-		_, _, err := d.Apply(p.ctx, movementID, movement.Event{Verb: verb, By: "operator"})
+		_, _, err := d.Apply(p.ctx, w.id, movement.Event{Verb: verb, By: "operator", Rate: rate})
 		p.cancel()
 		w.arrive(&call{process: p, verb: "exits", text: fmt.Sprint(err), do: func() any {
 			w.alive--

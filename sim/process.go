@@ -1,11 +1,14 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/chance"
@@ -33,7 +36,9 @@ type process struct {
 	leaving bool // somebody else begins
 	asleep  int
 	pending map[*call]bool // not answered
-	held    []func()       // what happens when it wakes
+	turns   int            // since
+	since   time.Time
+	held    []func() // what happens when it wakes
 }
 
 // begin starts a life of a worker.
@@ -78,7 +83,7 @@ func mix(x uint64) uint64 {
 func (p *process) work() error {
 	lane := &migrate.Lane{
 		Open: func(ctx context.Context, _ string) (*snapshot.Repository, error) {
-			return snapshot.Open(ctx, p.world.truth.bucket)
+			return snapshot.Open(ctx, p.bucket())
 		},
 		Reach: func(ctx context.Context, _ string) (*cluster.Client, error) { return p.reach(ctx) },
 	}
@@ -109,6 +114,8 @@ func (p *process) ask(ctx context.Context, c *call) (any, error) {
 
 // sends takes a call from the process to its way.
 func (p *process) sends(c *call) {
+	p.world.calls++
+	c.order = p.world.calls
 	switch {
 	case c.verb == "exits":
 		c.do()
@@ -137,6 +144,17 @@ func (p *process) hears(c *call, answer any) {
 	c.answers <- answer
 }
 
+// turned is L11: who finds nothing to do waits a while before it looks again.
+func (p *process) turned() {
+	if p.turns++; time.Since(p.since) < 10*time.Second {
+		return
+	}
+	if p.turns > 250*p.world.script.Slots && !p.since.IsZero() {
+		p.world.violate("L11", "%s has looked for work %d times in %s", p.name, p.turns, time.Since(p.since))
+	}
+	p.turns, p.since = 0, time.Now()
+}
+
 func (p *process) unreachable(c *call) error {
 	if c.to == "target" {
 		return errors.New("read: connection reset by peer")
@@ -152,7 +170,7 @@ func (p *process) crash(restart time.Duration) {
 	leaving := p.leaving
 	p.dead, p.leaving, p.held = true, true, nil
 	p.cancel()
-	for c := range p.pending {
+	for _, c := range slices.SortedFunc(maps.Keys(p.pending), func(a, b *call) int { return cmp.Compare(a.order, b.order) }) {
 		c.gaveUp = time.Now()
 		c.answers <- errDead
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -21,10 +22,13 @@ const patient = 30 * time.Minute
 // not be called within a bubble of testing/synctest.
 func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 	t.Helper()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // of several goroutines that can go on, the order is then always the same
+	// Of several goroutines that can go on at one instant, the order is then the same in each run,
+	// unless the machine takes the processor away for 10 ms just then.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see world.collect
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), truth, s, log)
-		w.plan()
+		w.plan("m", w.truth.plan)
 		for n := range s.Workers {
 			w.begin(fmt.Sprintf("w%d", n+1), 1)
 		}
@@ -42,14 +46,17 @@ func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 }
 
 // plan stores a movement that has been started.
-func (w *world) plan() {
-	plan := w.truth.plan
+func (w *world) plan(id string, plan migrate.Plan) {
+	w.id = id
 	plan.Policy, plan.IntoExisting = w.policy(), w.script.Into
+	if w.script.Transform {
+		plan.Transform = steps
+	}
 	body, err := json.Marshal(plan)
 	if err != nil {
 		panic(err) // numbers and strings
 	}
-	m := movement.Record{ID: movementID, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
+	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
 	started, _, err := movement.Step(m, movement.Event{At: time.Now(), Verb: movement.Start, By: "operator"})
 	if err != nil {
 		panic(err)
@@ -59,7 +66,8 @@ func (w *world) plan() {
 		panic(err)
 	}
 	w.records.revision++
-	w.records.all["movements/"+movementID] = coord.Record{Key: "movements/" + movementID, Value: value, Revision: 1}
+	key := "movements/" + id
+	w.records.all[key], w.records.keys = coord.Record{Key: key, Value: value, Revision: w.records.revision}, nil
 }
 
 // Shrink takes lines out of a script, and workers from its fleet, for as long as fails says
@@ -77,6 +85,7 @@ func Shrink(s *Script, fails func(*Script) bool) *Script {
 		}
 		for _, smaller := range []func(*Script){
 			func(s *Script) { s.Workers-- }, func(s *Script) { s.Slots = 1 }, func(s *Script) { s.Into = false },
+			func(s *Script) { s.Transform = false }, func(s *Script) { s.Delta = "" },
 		} {
 			less := *s
 			smaller(&less)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reshelve/reshelve/migrate"
 )
 
 // Script is a run: a seed, a fleet, and what befalls it. Its text form is one line each:
@@ -15,6 +17,8 @@ import (
 //	lease 40s heartbeat 1.5s attempts 40
 //	bulk 1500 takes 2s
 //	into-existing
+//	transform                         documents are dropped, and changed, on their way
+//	delta forth                       the older snapshot first, then what has changed since; or back
 //	crash w1 at 12.5s for 3s          the process dies, and another begins after 3 s
 //	stop w1 at 12.5s for 3s           the same, but told to (SIGTERM)
 //	pause w2 at 20s for 1m30s         it stands still (SIGSTOP), and wakes
@@ -22,9 +26,14 @@ import (
 //	crash-after 57 for 1s             it is taken, and nobody hears of it
 //	store away at 10s for 20s         see [Befalls]
 //	target busy at 10s for 20s
+//	source away at 10s for 20s
+//	lost 7 at 5s for 20s              a blob of the snapshot is not there; without for: for good
+//	damaged 7 at 5s                   the same, with a flipped bit
 //	clock 3m at 30s                   the store's clock leaps
 //	skew w1 for -20m                  the clock of a machine is behind the store's
 //	verb abort at 40s                 an operator asks for it
+//	limit 3 at 5s                     an operator allows so many documents a second; 0: any number
+//	hours 00:01-00:05 at 5s           an operator allows these hours, of the day that begins with the run
 //	steal loans at 50s                somebody deletes a document of the target's index
 type Script struct {
 	Seed      uint64
@@ -36,24 +45,30 @@ type Script struct {
 	Bulk      int           // bytes that a request to the target may have
 	Takes     time.Duration // about, one way of a bulk request
 	Into      bool          // the target has an index with documents before
+	Transform bool          // documents go through [steps]
+	Delta     string        // forth: the older snapshot is brought first; back: the newer one; "": there is one movement
 	Mishaps   []Mishap
 }
 
 // Mishap is one line of what befalls a fleet.
 type Mishap struct {
-	What string // crash, stop, pause, crash-before, crash-after, store, target, clock, skew, verb, steal
-	Whom string // a process, a step, a kind of failure, a distance, a verb, an index
+	What string // the first word of the line
+	Whom string // a process, a step, a kind of failure, a distance, a verb, an index, a blob, a limit
 	At   time.Duration
 	For  time.Duration
 }
 
 // Befalls are the kinds of failures of the store and of the target, by who fails.
 var Befalls = map[string][]string{
-	// Unreachable; answers late; changes things and does not say so.
-	"store": {"away", "slow", "unsure"},
+	// Unreachable; answers late; changes things and does not say so; refuses most requests for
+	// now, as adapters tell of 429 and 5xx.
+	"store": {"away", "slow", "unsure", "busy"},
 	// 429; 503 and 500; unreachable; the connection breaks after the request was applied;
-	// answers late; the disks are full: 403 for each document; every third item is rejected.
-	"target": {"busy", "broken", "away", "unsure", "slow", "full", "picky"},
+	// answers late; the disks are full: 403 for each document; the flood stage of the disks: 429
+	// for each; every third item is rejected; some documents are refused for good: 400.
+	"target": {"busy", "broken", "away", "unsure", "slow", "full", "flood", "picky", "refuses"},
+	// Unreachable, also in the middle of a blob; 503 and broken connections; answers late.
+	"source": {"away", "broken", "slow"},
 }
 
 // String is the line.
@@ -75,6 +90,12 @@ func (s *Script) String() string {
 		s.Seed, s.Workers, s.Slots, s.Lease, s.Heartbeat, s.Attempts, s.Bulk, s.Takes)
 	if s.Into {
 		b.WriteString("into-existing\n")
+	}
+	if s.Transform {
+		b.WriteString("transform\n")
+	}
+	if s.Delta != "" {
+		b.WriteString("delta " + s.Delta + "\n")
 	}
 	for _, m := range s.Mishaps {
 		b.WriteString(m.String() + "\n")
@@ -107,9 +128,19 @@ func (s *Script) line(words []string) error {
 	case "seed", "workers", "slots", "lease", "heartbeat", "attempts", "bulk", "takes":
 		return s.numbers(words)
 	}
+	if words[0] == "transform" {
+		s.Transform = true
+		return nil
+	}
 	m := Mishap{What: words[0]}
 	if len(words) < 2 {
 		return fmt.Errorf("it says too little")
+	}
+	if words[0] == "delta" {
+		if s.Delta = words[1]; s.Delta != "forth" && s.Delta != "back" {
+			return fmt.Errorf("a delta goes forth or back")
+		}
+		return nil
 	}
 	m.Whom = words[1]
 	for rest := words[2:]; len(rest) > 0; rest = rest[2:] {
@@ -165,11 +196,15 @@ func (s *Script) numbers(words []string) (err error) {
 func (m Mishap) check() (err error) {
 	switch m.What {
 	case "crash", "stop", "pause", "verb", "steal", "skew":
-	case "crash-before", "crash-after":
-		_, err = strconv.Atoi(m.Whom)
+	case "crash-before", "crash-after", "lost", "damaged":
+		_, err = strconv.ParseUint(m.Whom, 10, 31)
+	case "limit":
+		_, err = strconv.ParseFloat(m.Whom, 64)
+	case "hours":
+		_, err = migrate.ParseHours(m.Whom)
 	case "clock":
 		_, err = time.ParseDuration(m.Whom)
-	case "store", "target":
+	case "store", "target", "source":
 		for _, kind := range Befalls[m.What] {
 			if kind == m.Whom {
 				return nil

@@ -76,12 +76,17 @@ func TestSeeds(t *testing.T) {
 
 // TestASeedIsARun: nothing but the script decides.
 func TestASeedIsARun(t *testing.T) {
-	for seed := range uint64(30) {
-		s := sim.Draw(seed)
+	first := number("SIM_SEED", 0)
+	for seed := first; seed < first+number("SIM_SEEDS", 30); seed++ {
+		s := sim.Draw(uint64(seed))
+		if s.Slots > 1 && slices.ContainsFunc(s.Mishaps, func(m sim.Mishap) bool { return m.What == "stop" }) {
+			continue // see package context: which of two slots hears of it first is nowhere said
+		}
 		one, other := sim.Run(t, load(t), s, true), sim.Run(t, load(t), s, true)
 		for n := range min(len(one.Log), len(other.Log)) {
 			if one.Log[n] != other.Log[n] {
-				t.Fatalf("seed %d: the same script goes two ways:\n%s\n%s", seed, one.Log[n], other.Log[n])
+				from := max(0, n-number("SIM_LOG", 3))
+				t.Fatalf("seed %d: the same script goes two ways:\n%s\nand\n%s\n%s", seed, strings.Join(one.Log[from:n+1], "\n"), strings.Join(other.Log[from:min(n+4, len(other.Log))], "\n"), s)
 			}
 		}
 		if one.Trace != other.Trace {
@@ -98,7 +103,7 @@ func TestScriptsAreTexts(t *testing.T) {
 			t.Fatalf("%v\n%s\nbecomes\n%s", err, s, again)
 		}
 	}
-	for _, wrong := range []string{"seed x", "workers", "storm w1 at 3s", "crash", "crash w1 at", "crash w1 in 3s", "store busy at 1s for 2s", "clock soon at 3s", "crash-after w1"} {
+	for _, wrong := range []string{"seed x", "workers", "storm w1 at 3s", "crash", "crash w1 at", "crash w1 in 3s", "store full at 1s for 2s", "lost w1 at 3s", "delta up", "hours soon at 3s", "limit much at 3s", "clock soon at 3s", "crash-after w1"} {
 		if s, err := sim.Parse(wrong); err == nil {
 			t.Errorf("%q is read as\n%s", wrong, s)
 		}

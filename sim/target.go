@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -37,7 +38,9 @@ type target struct {
 	points  map[string][]hit
 	made    int
 	full    bool // its disks: each document is answered 403
+	flood   bool // its disks: each document is answered 429
 	picky   bool // each third document is rejected, 429
+	refuses bool // some documents, for good, 400
 	items   int
 	before  map[string]string // what it held at the beginning
 }
@@ -68,10 +71,7 @@ func (t *target) make(name_ string, body []byte) *index {
 
 // put writes a document; a version below 0 counts up.
 func (t *target) put(i *index, n name, version int64, source []byte) (status int, kind string) {
-	has := i.rows[n]
-	if has != nil && !has.deleted.IsZero() && time.Since(has.deleted) > time.Minute {
-		has = nil // index.gc_deletes
-	}
+	has := i.remembered(n)
 	switch {
 	case version < 0 && has != nil:
 		version = has.version + 1
@@ -86,11 +86,30 @@ func (t *target) put(i *index, n name, version int64, source []byte) (status int
 	return 201, ""
 }
 
-// remove deletes a document, as somebody does who names no version.
-func (t *target) remove(i *index, n name) {
-	if has := i.rows[n]; has != nil {
-		i.rows[n] = &row{version: has.version + 1, deleted: time.Now()}
+// remembered is a document, or the mark of its deletion while that lasts (index.gc_deletes).
+func (i *index) remembered(n name) *row {
+	if has := i.rows[n]; has != nil && (has.deleted.IsZero() || time.Since(has.deleted) <= time.Minute) {
+		return has
 	}
+	return nil
+}
+
+// remove deletes a document; a version below 0 counts up.
+func (t *target) remove(i *index, n name, version int64) (status int, kind string) {
+	has := i.remembered(n)
+	switch {
+	case version < 0 && has != nil:
+		version = has.version + 1
+	case version < 0:
+		version = 1
+	case has != nil && has.version > version:
+		return 409, "version_conflict_engine_exception"
+	}
+	i.rows[n] = &row{version: version, deleted: time.Now()}
+	if has == nil || !has.deleted.IsZero() {
+		return 404, ""
+	}
+	return 200, ""
 }
 
 // shown are the documents of an index that are not deleted, in an order.
@@ -162,6 +181,10 @@ func (t *target) write(action, called string, n name, version int64, source []by
 	switch {
 	case t.full:
 		return 403, "cluster_block_exception"
+	case t.flood:
+		return 429, "cluster_block_exception"
+	case t.refuses && action != "delete" && refused(n):
+		return 400, "mapper_parsing_exception"
 	case t.picky && t.items%3 == 0:
 		return 429, "rejected_execution_exception"
 	}
@@ -170,10 +193,28 @@ func (t *target) write(action, called string, n name, version int64, source []by
 		i = t.make(called, nil)
 	}
 	if action == "delete" {
-		t.remove(i, n)
-		return 200, ""
+		return t.remove(i, n, version)
+	}
+	if was := i.rows[n]; was != nil && !was.deleted.IsZero() { // whoever brings it back: the verify that comes finds it
+		t.world.wasStolen(called, n)
 	}
 	return t.put(i, n, version, source)
+}
+
+// refused tells whether a document is one of those that are refused.
+func refused(n name) bool { return crc32.ChecksumIEEE([]byte(n.id))%5 == 0 }
+
+// document is the answer to a request for one.
+func (t *target) document(called string, n name) any {
+	i := t.indices[called]
+	if i == nil {
+		return notFound(called)
+	}
+	r := i.rows[n]
+	if r == nil || !r.deleted.IsZero() {
+		return reply{404, fmt.Appendf(nil, `{"_index":%q,"_id":%s,"found":false}`, called, quoted(n.id))}
+	}
+	return reply{200, fmt.Appendf(nil, `{"_index":%q,"_id":%s,"_version":%d,"found":true,"_source":%s}`, called, quoted(n.id), r.version, r.source)}
 }
 
 // search is the answer to a search in a point in time.

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
 	"slices"
+	"strconv"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -17,11 +20,15 @@ import (
 
 // world is where everything happens: one event at a time.
 type world struct {
-	script  *Script
-	truth   *Truth
-	records *records
-	target  *target
-	ctx     context.Context
+	script     *Script
+	repository *Truth
+	truth      *taken          // what the movement brings
+	older      *taken          // what a delta goes on from
+	id         string          // of the movement
+	since      map[string]bool // the indices of which a delta brings what has changed
+	records    *records
+	target     *target
+	ctx        context.Context
 
 	mu      sync.Mutex
 	arrived []*call
@@ -30,17 +37,24 @@ type world struct {
 	queue     events
 	began     time.Time
 	calls     int
+	turns     int // of the loop
 	steps     int
 	processes map[string]*process // of each worker the newest
 	lives     []*process          // all of them
 	alive     int
 	weather   map[string]map[string]int // who → what befalls it, how often at once
-	ending    time.Time                 // when all are told to stop
+	blobs     map[string]string         // those that are lost or damaged
+	limits    *limits
+	ending    time.Time // when all are told to stop
 	over      bool
 	operator  operator
-	stolen    map[string]map[name]time.Time // index → document → when somebody deleted it
-	report    Report
-	hash      interface {
+	seen      struct { // the record of the movement, as it was last read
+		revision int64
+		record   movement.Record
+	}
+	stolen map[string]map[name]time.Time // index → document → when somebody deleted it, or a straggler brought it back
+	report Report
+	hash   interface {
 		Write([]byte) (int, error)
 		Sum64() uint64
 	}
@@ -94,16 +108,18 @@ func (w *world) after(d time.Duration, do func()) {
 
 // call is a request of a process.
 type call struct {
-	process *process
-	to      string // "store" or "target"
-	verb    string
-	text    string
-	step    bool // it changes a record
-	do      func() any
-	answers chan any // of one
-	sent    bool
-	woken   bool      // it lay in the hands of a process that stood still
-	gaveUp  time.Time // when nobody waited any more
+	process   *process
+	to        string // "store" or "target"
+	verb      string
+	text      string
+	order     int  // in which it was sent
+	step      bool // it changes a record
+	documents int  // that it brings
+	do        func() any
+	answers   chan any // of one
+	sent      bool
+	woken     bool      // it lay in the hands of a process that stood still
+	gaveUp    time.Time // when nobody waited any more
 }
 
 // arrive hands a call to the world.
@@ -125,6 +141,7 @@ func (w *world) run(limit time.Duration) {
 	w.began = time.Now()
 	for {
 		synctest.Wait()
+		w.collect()
 		w.admit()
 		if w.over && w.alive == 0 {
 			return
@@ -150,6 +167,18 @@ func (w *world) run(limit time.Duration) {
 	}
 }
 
+// collect frees memory, now that everybody waits: a collection at another time would change the
+// order of the goroutines that can go on.
+func (w *world) collect() {
+	if w.turns++; w.turns%256 != 0 {
+		return
+	}
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Uint64() > 256<<20 {
+		runtime.GC()
+	}
+}
+
 // admit takes what has arrived, in an order that does not depend on who was faster.
 func (w *world) admit() {
 	w.mu.Lock()
@@ -168,7 +197,11 @@ func (w *world) admit() {
 func (w *world) send(c *call) {
 	w.calls++
 	c.sent = true
-	chance := rand.New(rand.NewPCG(w.script.Seed, uint64(w.calls)))
+	// What it is and when it comes decide, not its place among others of the same instant: which of
+	// several goroutines that are told to stop goes first is nowhere said.
+	what := fnv.New64a()
+	_, _ = fmt.Fprint(what, c.process.name, c.to, c.verb, c.text, time.Now().UnixNano())
+	chance := rand.New(rand.NewPCG(w.script.Seed, what.Sum64()))
 	there, back := w.travel(c, chance), w.travel(c, chance)
 	dice := chance.Float64()
 	w.after(there, func() {
@@ -203,7 +236,7 @@ func (w *world) carryOut(c *call, dice float64) any {
 		return errDead
 	}
 	switch {
-	case w.befalls(c.to, "away"):
+	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
 		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
@@ -215,6 +248,9 @@ func (w *world) carryOut(c *call, dice float64) any {
 		if w.crash("crash-before", c) {
 			return errDead
 		}
+	}
+	if c.verb == "POST _bulk" {
+		w.limits.sent(c)
 	}
 	answer := c.do()
 	if c.step && w.crash("crash-after", c) {
@@ -233,7 +269,7 @@ func (w *world) carryOut(c *call, dice float64) any {
 func (w *world) late(c *call) bool {
 	if c.woken {
 		state := w.movement().State
-		return state.Ended() || state == movement.Aborting
+		return state.Ended() && !w.deltaComes() || state == movement.Aborting
 	}
 	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
 }
@@ -254,6 +290,9 @@ func (w *world) befalls(whom, what string) bool { return w.weather[whom][what] >
 // note adds a call to the trace.
 func (w *world) note(c *call) {
 	w.report.Calls[c.to+" "+c.verb]++
+	if c.verb == "list" && c.text == "movements/" {
+		c.process.turned()
+	}
 	line := fmt.Sprintf("%s %s %s %s %s", time.Since(w.began), c.process.name, c.to, c.verb, c.text)
 	_, _ = w.hash.Write([]byte(line + "\n"))
 	if w.report.Log != nil {
@@ -276,14 +315,22 @@ func (w *world) schedule() {
 		switch m.What {
 		case "crash", "stop", "pause":
 			w.after(m.At, func() { w.toProcess(m) })
-		case "store", "target":
+		case "store", "target", "source":
 			w.after(m.At, func() { w.change(m, 1) })
 			w.after(m.At+m.For, func() { w.change(m, -1) })
+		case lost, damaged:
+			number, _ := strconv.Atoi(m.Whom)
+			w.after(m.At, func() { w.spoil(m, number, 1) })
+			if m.For > 0 {
+				w.after(m.At+m.For, func() { w.spoil(m, number, -1) })
+			}
+		case "limit", "hours":
+			w.after(m.At, func() { w.limits.change(m) })
 		case "clock":
 			by, _ := time.ParseDuration(m.Whom)
 			w.after(m.At, func() { w.records.ahead += by })
 		case "verb":
-			w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom)) })
+			w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom), nil) })
 		case "steal":
 			w.after(m.At, func() { w.steal(m.Whom) })
 		}
@@ -297,6 +344,7 @@ func (w *world) change(m Mishap, by int) {
 	w.weather[m.What][m.Whom] += by
 	if m.What == "target" {
 		w.target.full, w.target.picky = w.befalls("target", "full"), w.befalls("target", "picky")
+		w.target.flood, w.target.refuses = w.befalls("target", "flood"), w.befalls("target", "refuses")
 	}
 }
 
@@ -325,10 +373,17 @@ func (s *Script) last() (last time.Duration) {
 
 // check looks whether the run has come to its end, and lets the operator look.
 func (w *world) check() {
-	if w.over || time.Since(w.began) <= w.script.last() {
+	if w.over {
 		return
 	}
 	m := w.movement()
+	if m.State.Ended() && w.deltaComes() {
+		w.delta(m)
+		return
+	}
+	if time.Since(w.began) <= w.script.last() {
+		return
+	}
 	switch {
 	case m.State.Ended() && w.ending.IsZero():
 		// Those who sleep wake up, and what they hold in their hands goes out.
@@ -354,12 +409,17 @@ func (w *world) end() {
 }
 
 func newWorld(ctx context.Context, t *Truth, s *Script, log bool) *world {
-	w := &world{script: s, truth: t, ctx: ctx, bell: make(chan struct{}, 1), processes: map[string]*process{}, began: time.Now(),
+	w := &world{script: s, repository: t, ctx: ctx, blobs: map[string]string{}, bell: make(chan struct{}, 1), processes: map[string]*process{}, began: time.Now(),
 		weather: map[string]map[string]int{}, stolen: map[string]map[name]time.Time{}, hash: fnv.New64a()}
 	w.report.Calls = map[string]int{}
 	if log {
 		w.report.Log = []string{}
 	}
+	w.truth = t.snapshots[len(t.snapshots)-1]
+	if s.Delta == "forth" {
+		w.truth = t.snapshots[0]
+	}
+	w.limits = &limits{world: w}
 	w.records = newRecords(w)
 	w.target = newTarget(w)
 	w.operator.world = w
