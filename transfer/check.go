@@ -57,6 +57,9 @@ func (g *Group) numbers() (numbers []uint32) {
 			numbers = append(numbers, n)
 		}
 	}
+	for _, l := range g.Left {
+		numbers = append(numbers, l.Shard)
+	}
 	return numbers
 }
 
@@ -147,6 +150,11 @@ func (g *Group) checkStates(r Record) error {
 			if err := g.checkShape(s.Shard, *s.Keeps, handed); err != nil {
 				return err
 			}
+		}
+	}
+	for _, l := range g.Left {
+		if r.Kind != MergeBack || l.State != Source && l.State != SourceDone || l.State == SourceDone && !done {
+			return fmt.Errorf("shard %d is left of a %s, and %q", l.Shard, r.Kind, l.State)
 		}
 	}
 	return g.checkPositions(r)

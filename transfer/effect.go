@@ -7,7 +7,8 @@ type Deed string
 // was done; it ends with the event that is named.
 const (
 	// MakeClone makes the targets of a group beside their sources, at a position, and lets
-	// them follow: WasCloned.
+	// them follow: WasCloned. What was not open when it was reversed stays closed until the
+	// hand-off back: nothing waits for it to open.
 	MakeClone Deed = "clone"
 	// Compare compares targets in CLONE with their sources at a pinned position: Verified.
 	Compare Deed = "verify"
@@ -83,6 +84,11 @@ func (g *Group) cleanup(i int) (owed []Effect) {
 	for s := range g.Sources {
 		if g.Sources[s].State == Source {
 			owed = append(owed, Effect{Do: Retire, Group: i, Shard: g.Sources[s].Shard})
+		}
+	}
+	for _, l := range g.Left {
+		if l.State == Source {
+			owed = append(owed, Effect{Do: Retire, Group: i, Shard: l.Shard})
 		}
 	}
 	return owed

@@ -80,6 +80,8 @@ func (g *Group) read(word string, w *words) {
 		g.Sources = append(g.Sources, s)
 	case "target":
 		g.Targets = append(g.Targets, TargetLine{Shard: uint32(w.number()), State: TargetState(w.word()), Shape: w.shape()})
+	case "left":
+		g.Left = append(g.Left, LeftLine{Shard: uint32(w.number()), State: SourceState(w.word())})
 	case "cloned":
 		g.Cloned = w.verdict()
 	case "at-h":

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -92,6 +93,7 @@ type Group struct {
 	Fate    Fate         `json:"fate,omitempty"`
 	Sources []SourceLine `json:"sources"`
 	Targets []TargetLine `json:"targets"`
+	Left    []LeftLine   `json:"left,omitempty"`  // of a merge that is led back: sources that had vanished
 	Cloned  Verdict      `json:"cloned,omitzero"` // the newest comparison in CLONE
 	AtH     Verdict      `json:"atH,omitzero"`    // and at H
 }
@@ -118,6 +120,13 @@ type TargetLine struct {
 	Shard uint32      `json:"shard"`
 	State TargetState `json:"state"`
 	Shape
+}
+
+// LeftLine is a shard that owns nothing any more, and is not given its range back: it is
+// retired with the sources.
+type LeftLine struct {
+	Shard uint32      `json:"shard"`
+	State SourceState `json:"state"`
 }
 
 // Position is a point in the changes of one incarnation of a shard: all up to SeqNo, which
@@ -162,7 +171,7 @@ func (g *Group) over() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(g.Left, func(l LeftLine) bool { return l.State != SourceDone })
 }
 
 // Over tells whether nothing is left to do: the record may be taken out of the placement.
@@ -181,6 +190,7 @@ func (r Record) clone() Record {
 	for i, g := range r.Groups {
 		g.Sources = append([]SourceLine{}, g.Sources...)
 		g.Targets = append([]TargetLine{}, g.Targets...)
+		g.Left = slices.Clone(g.Left)
 		groups[i] = g
 	}
 	r.Groups = groups

@@ -239,17 +239,32 @@ func (g *Group) shed(e Event, course Course) (bool, error) {
 }
 
 func (g *Group) retired(e Event, course Course) (bool, error) {
-	i := slices.IndexFunc(g.Sources, func(s SourceLine) bool { return s.Shard == e.Shard })
+	state := g.source(e.Shard)
 	switch {
-	case i < 0:
+	case state == nil:
 		return false, late("group %d has no source %d", e.Group, e.Shard)
-	case g.Sources[i].State == SourceDone:
+	case *state == SourceDone:
 		return false, nil
 	case course != Finishing:
 		return false, refused("finish it first", "source %d: SOURCE to DONE while the way back is open", e.Shard)
 	case !g.in(Done):
 		return false, refused("shed them first", "source %d: SOURCE to DONE before all its targets are DONE", e.Shard)
 	}
-	g.Sources[i].State = SourceDone
+	*state = SourceDone
 	return true, nil
+}
+
+// source is the state of a source, or of what is left of one; nil when it is neither.
+func (g *Group) source(shard uint32) *SourceState {
+	for i := range g.Sources {
+		if g.Sources[i].Shard == shard {
+			return &g.Sources[i].State
+		}
+	}
+	for i := range g.Left {
+		if g.Left[i].Shard == shard {
+			return &g.Left[i].State
+		}
+	}
+	return nil
 }

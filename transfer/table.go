@@ -92,7 +92,7 @@ func WhoAnswers(s TargetState, o Operation) Answer {
 // TableText is the table for people, as Markdown.
 func TableText() string {
 	var b strings.Builder
-	b.WriteString("Who answers for a key that is in the range of a target, by the target's state. A source in DONE holds nothing\nthat is a target's: it filters no more.\n\n")
+	b.WriteString("Who answers for a key that is in the range of a target, by the target's state. A source in DONE holds nothing\nthat is a target's: it filters no more. What was reversed before it was open waits for the hand-off back.\n\n")
 	b.WriteString("| target | operation | answers | source shows | target shows | with the epoch of before |\n|---|---|---|---|---|---|\n")
 	for _, a := range Answers() {
 		by := string(a.By)

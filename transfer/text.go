@@ -53,6 +53,9 @@ func (g *Group) print(b *strings.Builder, word string, i int) {
 		t := &g.Targets[i]
 		fmt.Fprintf(b, "target %d %s %s\n", t.Shard, t.State, t.Shape)
 	}
+	for _, l := range g.Left {
+		fmt.Fprintf(b, "left %d %s\n", l.Shard, l.State)
+	}
 	g.Cloned.print(b, "cloned")
 	g.AtH.print(b, "at-h")
 }

@@ -148,6 +148,7 @@ func (g *Group) parted(next *uint32) Group {
 	keeps := part(0)
 	back := Group{Sources: []SourceLine{{Shard: t.Shard, State: Source, Before: t.Shape, Keeps: &keeps}}}
 	for i := 1; i < len(g.Sources); i++ {
+		back.Left = append(back.Left, LeftLine{Shard: g.Sources[i].Shard, State: Source})
 		back.Targets = append(back.Targets, TargetLine{Shard: *next, State: Clone, Shape: part(i)})
 		*next++
 	}
