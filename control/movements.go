@@ -1,6 +1,18 @@
 package control
 
-import "github.com/reshelve/reshelve/migrate"
+import (
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/work"
+)
+
+// The words in which faces ask for a migration.
+type (
+	Metadata = migrate.Metadata
+	Leases   = work.Policy
+)
+
+// DefaultLeases are those of a migration that asks for no others.
+var DefaultLeases = work.Default
 
 // Limits are how fast, and when, the movement may be, as it was last told; the zero value
 // when it has none, or none that this version understands.

@@ -156,48 +156,6 @@ type begun struct {
 	Body     *control.Movement
 }
 
-type wanted struct {
-	Body struct {
-		Kind          string            `json:"kind" enum:"migrate"`
-		From          string            `json:"from" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…"`
-		Snapshot      string            `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
-		Indices       []string          `json:"indices,omitempty" doc:"Names, or patterns with *; absent: all"`
-		Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones; or patterns with one * by patterns with one *"`
-		IntoExisting  bool              `json:"intoExisting,omitempty" doc:"Write into indices that hold documents"`
-		NoVersions    bool              `json:"noVersions,omitempty" doc:"Send documents without the versions that the snapshot holds"`
-		AllowPartial  bool              `json:"allowPartial,omitempty" doc:"Take what there is of a snapshot that is not complete"`
-		AllowFailures int64             `json:"allowFailures,omitempty" minimum:"0" doc:"How many documents may fail without holding it"`
-		AcceptLoss    bool              `json:"acceptLoss,omitempty" doc:"Accept what loses meaning here"`
-		KeepWayBack   bool              `json:"keepWayBack,omitempty" doc:"Do not finish by itself: abort stays possible until finish"`
-		Limits        Throttling        `json:"limits,omitempty"`
-		Why           string            `json:"why,omitempty" doc:"For its history"`
-	}
-}
-
-// caller is who gives orders here, for the history: nobody has said who it is.
-const caller = "http"
-
-func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
-	b := &in.Body
-	limits, err := control.LimitsOf(b.Limits.DocumentsPerSecond, b.Limits.BytesPerSecond, b.Limits.Hours)
-	if err != nil {
-		return nil, problemOf(err)
-	}
-	req := control.MigrateRequest{
-		Selection:    control.Selection{Repository: b.From, Snapshot: b.Snapshot, Indices: b.Indices, AllowPartial: b.AllowPartial},
-		IntoExisting: b.IntoExisting, NoVersions: b.NoVersions, AllowFailures: b.AllowFailures, Yes: b.AcceptLoss,
-		KeepWayBack: b.KeepWayBack, Limits: limits, By: caller, Why: b.Why,
-	}
-	for from, to := range b.Rename {
-		req.Rename = append(req.Rename, from+"="+to)
-	}
-	m, err := s.desk.Begin(ctx, req)
-	if err != nil {
-		return nil, problemOf(err)
-	}
-	return &begun{movementsPath + "/" + m.ID, m}, nil
-}
-
 // ordered is an order for a movement.
 type ordered struct {
 	ID   string `path:"id" doc:"The movement's id"`

@@ -168,6 +168,44 @@ func TestAMovementByHTTP(t *testing.T) {
 	}
 }
 
+// TestWhatMigrateTakesByHTTP: a request can say what the command line can: here a transformation,
+// leases, how indices are made, and then only what has changed since.
+func TestWhatMigrateTakesByHTTP(t *testing.T) {
+	s := serveMovements(t)
+	begin := func(more map[string]any) map[string]any {
+		t.Helper()
+		asked := map[string]any{"kind": "migrate", "from": repositoryOf(t, "opensearch-2.19.0-basic"), "indices": []string{"shelves"},
+			"transform": `steps: [{set: {origin: '"moved"'}}]`}
+		maps.Copy(asked, more)
+		status, header, m := s.ask("POST", "/_reshelve/movements", string(mustJSON(t, asked)))
+		if status != http.StatusAccepted {
+			t.Fatalf("%d %v", status, m)
+		}
+		return s.wait(header.Get("Location"), "finished")
+	}
+	m := begin(map[string]any{"snapshot": "first", "metadata": map[string]any{"shards": 3, "noAliases": true}, "templates": map[string]any{"none": true},
+		"leases": map[string]any{"initial": "20m", "maxAttempts": 7}})
+	plan := m["plan"].(map[string]any)
+	if policy := plan["policy"].(map[string]any); policy["initialLease"] != 20*60e9 || policy["heartbeat"] != 5e9 || policy["maxAttempts"] != 7.0 {
+		t.Errorf("the leases are %v", policy)
+	}
+	if plan["templates"] != nil {
+		t.Errorf("templates are made: %v", plan["templates"])
+	}
+	steps := m["progress"].(map[string]any)["steps"].([]any)
+	if step := steps[0].(map[string]any); step["changed"] == 0.0 || step["changed"] != step["matched"] {
+		t.Errorf("%v", step)
+	}
+	_, _, settings := s.ask("GET", "/shelves/_settings?flat_settings=true", "")
+	if n := settings["shelves"].(map[string]any)["settings"].(map[string]any)["index.number_of_shards"]; n != "3" {
+		t.Errorf("it has %v shards", n)
+	}
+	m = begin(map[string]any{"snapshot": "second", "delta": true})
+	if since := m["plan"].(map[string]any)["indices"].([]any)[0].(map[string]any)["since"]; since == nil {
+		t.Errorf("it is no delta: %v", m["plan"])
+	}
+}
+
 // TestRefusalsOfMovements are problems, by their kinds.
 func TestRefusalsOfMovements(t *testing.T) {
 	s := serveMovements(t)
@@ -184,6 +222,10 @@ func TestRefusalsOfMovements(t *testing.T) {
 		{"POST", "/_reshelve/movements", `{"kind":"dance","from":"/x"}`, 400, "usage", "kind"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","fom":"/y"}`, 400, "usage", "fom"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","limits":{"hours":"late"}}`, 400, "usage", "late"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","leases":{"initial":"soon"}}`, 400, "usage", `leases.initial: "soon" is no duration`},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","leases":{"initial":"1s"}}`, 400, "usage", "leases: a heartbeat of 5s does not fit"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","metadata":{"types":"all"}}`, 400, "usage", "types"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","fromCluster":"http://y","snapshot":"z"}`, 400, "usage", "a snapshot is named, and one is to be taken"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","secret":"hush"}`, 400, "usage", "expected required property from to be present (body); unexpected property (body.secret)"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/nosuch"}`, 404, "not-found", "nosuch"},
 		{"POST", "/_reshelve/movements", `{"kind"`, 400, "usage", "JSON"},
