@@ -146,6 +146,7 @@ type model struct {
 	plans      int8
 	losePage   bool // one page may come to a target without its row
 	loseChange bool // one change that comes after the comparison may be lost
+	wide       bool // it takes minutes to visit
 	bug        map[bug]bool
 }
 
