@@ -67,8 +67,6 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	allowPartialFlag(cmd, &req.Selection)
 	cmd.MarkFlagsOneRequired("from", "from-cluster")
 	cmd.MarkFlagsMutuallyExclusive("from", "from-cluster")
-	cmd.MarkFlagsMutuallyExclusive("delta", "from-cluster")
-	cmd.MarkFlagsMutuallyExclusive("since", "from-cluster")
 	cmd.MarkFlagsMutuallyExclusive("snapshot", "from-cluster")
 	cmd.MarkFlagsRequiredTogether("from-cluster", "snapshot-to")
 	_ = cmd.MarkFlagRequired("to")

@@ -24,15 +24,8 @@ type brought struct {
 // same indices of the target, out of older snapshots of the same repository. An index that no
 // movement has brought, or that is gone from the target, is moved in full.
 func (c *Control) planDelta(ctx context.Context, req *MigrateRequest, side *side, plan *migrate.Plan, snap *snapshot.Snapshot) error {
-	if !req.Delta && req.Since == "" {
-		return nil
-	}
-	if req.NoVersions {
-		err := fault.New(fault.Refused, "without versions a delta cannot tell what is newer: a document that was deleted could come back")
-		return fault.WithNext(err, "leave --no-versions away, or migrate in full")
-	}
-	earlier, err := earlierMovements(ctx, side)
-	if err != nil {
+	earlier, err := req.goesOnFrom(ctx, side)
+	if err != nil || earlier == nil {
 		return err
 	}
 	repository, err := c.repository(ctx, plan.Repository)
@@ -65,11 +58,62 @@ func (c *Control) planDelta(ctx context.Context, req *MigrateRequest, side *side
 	if found > 0 {
 		return nil
 	}
-	err = fault.New(fault.Refused, "no movement that has finished is known to have brought these indices to %s", plan.Target)
+	return req.nothingBrought(plan.Target)
+}
+
+// isDelta tells whether only what has changed since is to be moved.
+func (req *MigrateRequest) isDelta() bool { return req.Delta || req.Since != "" }
+
+// goesOnFrom are the movements that a delta may go on from, never nil; nil when it is none.
+func (req *MigrateRequest) goesOnFrom(ctx context.Context, side *side) ([]brought, error) {
+	if !req.isDelta() {
+		return nil, nil
+	}
+	if req.NoVersions {
+		err := fault.New(fault.Refused, "without versions a delta cannot tell what is newer: a document that was deleted could come back")
+		return nil, fault.WithNext(err, "leave --no-versions away, or migrate in full")
+	}
+	earlier, err := earlierMovements(ctx, side)
+	return append([]brought{}, earlier...), err
+}
+
+// nothingBrought is the refusal of a delta that goes on from nothing.
+func (req *MigrateRequest) nothingBrought(target string) error {
+	err := fault.New(fault.Refused, "no movement that has finished is known to have brought these indices to %s", target)
 	if req.Since != "" {
-		err = fault.New(fault.Refused, "no movement that has finished is known to have brought these indices to %s, and is, or moved, %q", plan.Target, req.Since)
+		err = fault.New(fault.Refused, "no movement that has finished is known to have brought these indices to %s, and is, or moved, %q", target, req.Since)
 	}
 	return fault.WithNext(err, "migrate in full, without --delta and --since; reshelve movement ls lists what is known")
+}
+
+// willGoOn tells, before a snapshot is taken, which indices of a plan a delta will go on with, as
+// far as that is known: what the snapshot itself decides is asked when it is there.
+func (c *Control) willGoOn(ctx context.Context, req *MigrateRequest, side *side, plan *migrate.Plan) (map[string]bool, error) {
+	earlier, err := req.goesOnFrom(ctx, side)
+	if err != nil || earlier == nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	var repository *snapshot.Repository
+	for i := range plan.Indices {
+		b, _ := newest(earlier, &plan.Indices[i], req.Since)
+		if b == nil {
+			continue
+		}
+		if repository == nil {
+			if repository, err = c.repository(ctx, plan.Repository); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := olderOf(ctx, repository, b, plan.Transform); err != nil {
+			return nil, fault.At(err, "index "+plan.Indices[i].Source)
+		}
+		found[plan.Indices[i].Source] = true
+	}
+	if len(found) == 0 {
+		return nil, req.nothingBrought(plan.Target)
+	}
+	return found, nil
 }
 
 // earlierMovements are the migrations that a place has seen to their end, the newest first.
@@ -114,22 +158,30 @@ func newest(earlier []brought, index *migrate.Index, named string) (b *brought, 
 	return nil, 0
 }
 
-// sinceOf tells from where on an index is moved, or why it cannot be.
-func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, at int, snap *snapshot.Snapshot, name, transformation string) (*migrate.Since, error) {
-	full := "migrate it in full, into an index that is not there: delete that of the target, or choose another name with --rename"
+// wholly is what to do about an index of which there is no delta.
+const wholly = "migrate it in full, into an index that is not there: delete that of the target, or choose another name with --rename"
+
+// olderOf is the snapshot that a movement brought, or why no delta can go on from it.
+func olderOf(ctx context.Context, repository *snapshot.Repository, b *brought, transformation string) (*snapshot.Snapshot, error) {
 	if b.plan.NoVersions {
 		err := fault.New(fault.Refused, "movement %s brought it without versions, so nobody can tell what is newer", b.id)
-		return nil, fault.WithNext(err, "%s", full)
+		return nil, fault.WithNext(err, wholly)
 	}
 	if b.plan.Transform != transformation {
 		err := fault.New(fault.Refused, "movement %s brought it with another transformation, or with none", b.id)
-		return nil, fault.WithNext(err, "give the same --transform; or %s", full)
+		return nil, fault.WithNext(err, "give the same --transform; or %s", wholly)
 	}
 	older, err := repository.Find(ctx, b.plan.SnapshotUUID)
 	if fault.Is(err, fault.NotFound) {
 		err := fault.New(fault.Refused, "movement %s brought it out of snapshot %s, which is not in this repository (any more)", b.id, b.plan.Snapshot)
-		return nil, fault.WithNext(err, "%s", full)
+		return nil, fault.WithNext(err, wholly)
 	}
+	return older, err
+}
+
+// sinceOf tells from where on an index is moved, or why it cannot be.
+func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, at int, snap *snapshot.Snapshot, name, transformation string) (*migrate.Since, error) {
+	older, err := olderOf(ctx, repository, b, transformation)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +199,10 @@ func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, a
 	}
 	if !strings.EqualFold(was.UUID, is.UUID) || was.Setting["index.creation_date"] != is.Setting["index.creation_date"] || was.Shards != is.Shards {
 		err := fault.New(fault.Refused, "it was created anew in the source since snapshot %s", older.Name)
-		return nil, fault.WithNext(err, "%s; or leave it out", full)
+		return nil, fault.WithNext(err, "%s; or leave it out", wholly)
 	}
 	if len(is.Types) > 1 {
-		return nil, fault.WithNext(fault.New(fault.Refused, "it has several mapping types, in each of which an id is another document: there is no delta of those"), "%s", full)
+		return nil, fault.WithNext(fault.New(fault.Refused, "it has several mapping types, in each of which an id is another document: there is no delta of those"), wholly)
 	}
 	p := &b.progress.Indices[at]
 	return &migrate.Since{Movement: b.id, Snapshot: older.Name, SnapshotUUID: older.UUID,

@@ -87,6 +87,19 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 		}
 		size := sizes[name]
 		p.Plan.Indices = append(p.Plan.Indices, migrate.Index{Source: name, Target: target, Shards: size.Shards, Documents: size.Documents, Bytes: size.Primary})
+	}
+	if err := checkRenamings(renaming, p.Plan.Indices); err != nil {
+		return err
+	}
+	if err := checkNames(p.Plan.Indices); err != nil {
+		return err
+	}
+	goesOn, err := c.willGoOn(ctx, req, side, p.Plan)
+	if err != nil {
+		return err
+	}
+	for i := range p.Plan.Indices {
+		name, target := p.Plan.Indices[i].Source, p.Plan.Indices[i].Target
 		shown := PreviewIndex{Index: name, Target: target}
 		if shown.There, err = side.client.IndexExists(ctx, target); err == nil && shown.There {
 			shown.Holds, err = side.client.Count(ctx, target)
@@ -94,16 +107,13 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 		if err != nil {
 			return err
 		}
-		if shown.Holds > 0 && !req.IntoExisting {
+		if shown.Holds > 0 && !req.IntoExisting && !goesOn[name] {
 			err := fault.New(fault.Refused, "index %s of the target holds %d documents", target, shown.Holds)
 			p.Problems = append(p.Problems, Tell(fault.WithNext(err, "give it another name with --rename, or write into it with --into-existing")))
 		}
 		p.Indices = append(p.Indices, shown)
 	}
-	if err := checkRenamings(renaming, p.Plan.Indices); err != nil {
-		return err
-	}
-	return checkNames(p.Plan.Indices)
+	return nil
 }
 
 // complete makes the plan of a snapshot that has been taken.

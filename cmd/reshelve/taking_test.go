@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/servers"
 	"github.com/reshelve/reshelve/work"
@@ -136,6 +137,16 @@ func TestASnapshotThatFails(t *testing.T) {
 				t.Errorf("after the abort the source holds %d repositories and %d snapshots; %v", r, n, s.asked)
 			}
 		})
+	}
+}
+
+// TestADeltaOfNothing is refused before a snapshot is taken for it.
+func TestADeltaOfNothing(t *testing.T) {
+	s := newSource(t, "SUCCESS")
+	_, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: t.TempDir(), Delta: true,
+		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "no movement that has finished") || fault.Next(err) == "" || len(s.asked) > 0 {
+		t.Errorf("%v; the source was asked %q", err, s.asked)
 	}
 }
 
@@ -261,10 +272,21 @@ func TestLiveTakeASnapshot(t *testing.T) {
 					t.Fatalf("%d %s %v", status, answer, err)
 				}
 			}
-			m, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: server.URL, Target: t.TempDir(),
-				Selection: control.Selection{Repository: server.Repos + "/taken", Indices: []string{"books"}}}, func(*control.Movement) {})
+			asked := control.MigrateRequest{FromCluster: server.URL, Target: t.TempDir(),
+				Selection: control.Selection{Repository: server.Repos + "/taken", Indices: []string{"books"}}}
+			m, err := control.New(wiring).Migrate(t.Context(), asked, func(*control.Movement) {})
 			if err != nil || m.State != movement.Finished || m.Progress.Acknowledged != 30 {
 				t.Fatalf("%v %+v", err, m)
+			}
+			for what, path := range map[string]string{"PUT": "/books/_doc/31?refresh=true", "DELETE": "/books/_doc/7?refresh=true"} {
+				if status, answer, err := server.Do(what, path, map[string][]byte{"PUT": []byte(`{"n":31}`)}[what]); err != nil || status >= 300 {
+					t.Fatalf("%d %s %v", status, answer, err)
+				}
+			}
+			asked.Delta = true
+			m, err = control.New(wiring).Migrate(t.Context(), asked, func(*control.Movement) {})
+			if err != nil || m.State != movement.Finished || m.Progress.Acknowledged != 1 || m.Progress.Indices[0].Changed.Deleted != 1 {
+				t.Fatalf("the delta: %v %+v", err, m)
 			}
 			status, answer, err := server.Do("GET", "/_snapshot", nil)
 			if err != nil || string(answer) != "{}" {
