@@ -27,9 +27,10 @@ type Check struct {
 type looking struct {
 	*Preview
 	*planned
-	req  *MigrateRequest
-	side *side
-	done *Check
+	control *Control
+	req     *MigrateRequest
+	side    *side
+	done    *Check
 }
 
 // checks are all of them, in the order in which they are made and told: a later one reads
@@ -200,7 +201,11 @@ func (l *looking) lookSteps() error {
 }
 
 func lookMovements(ctx context.Context, l *looking) (string, error) {
-	return "", l.fail(refuseTwice(ctx, l.side, l.Plan, l.req.own))
+	err := refuseTwice(ctx, l.side, l.Plan, l.req.own)
+	if err == nil {
+		err = l.refuseOnTarget(ctx)
+	}
+	return "", l.fail(err)
 }
 
 // replicasOf is how many replicas a body that makes an index asks for.

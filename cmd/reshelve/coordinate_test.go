@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/reshelve/reshelve/control"
@@ -46,6 +47,26 @@ func TestRecordsInAFolder(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "socket")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a socket is left: %v", err)
+	}
+}
+
+// TestAMovementThatTheTargetRecords is met by one that is recorded elsewhere: both would write to
+// the same indices.
+func TestAMovementThatTheTargetRecords(t *testing.T) {
+	c, data, records := control.New(wiring), filepath.Join(t.TempDir(), "data"), "local:"+filepath.Join(t.TempDir(), "records")
+	request := control.MigrateRequest{Target: data, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
+	m, err := c.Migrate(t.Context(), request, func(*control.Movement) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Coordinate = records
+	_, err = c.Migrate(t.Context(), request, func(*control.Movement) {})
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "the records on the target itself: movement "+m.ID) || fault.Next(err) == "" {
+		t.Errorf("%v → %s", err, fault.Next(err))
+	}
+	request.Rename = []string{"*=other-*"}
+	if _, err := c.Migrate(t.Context(), request, func(*control.Movement) {}); err != nil {
+		t.Errorf("into other indices: %v", err)
 	}
 }
 
