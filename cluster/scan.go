@@ -136,6 +136,29 @@ func (s *Scan) open(ctx context.Context) (string, error) {
 	return point.PIT + point.ID, nil
 }
 
+// Renew lets the point in time live on while nobody reads: fault.Stale when the server has
+// forgotten it.
+func (s *Scan) Renew(ctx context.Context) error {
+	point := s.State().Point
+	if point == "" {
+		return nil
+	}
+	body := fmt.Appendf(nil, `{"size":0,"track_total_hits":false,"pit":{"id":%q,"keep_alive":%q}}`, point, s.keep())
+	answer, err := s.client.Send(ctx, Request{Method: http.MethodPost, Path: []string{"_search"}, Body: body, Harmless: true,
+		Params: url.Values{"allow_partial_search_results": {"false"}}})
+	if err != nil {
+		return lost(err)
+	}
+	var told struct {
+		PIT string `json:"pit_id"`
+	}
+	if err := json.Unmarshal(answer.Body, &told); err != nil {
+		return fault.At(fault.New(fault.Unavailable, "the answer is none to a search: %w", err), s.client.place)
+	}
+	s.renew(told.PIT)
+	return nil
+}
+
 // State is what ResumeScan takes; without a Point it takes nothing.
 func (s *Scan) State() ScanState {
 	s.mu.Lock()

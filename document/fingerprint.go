@@ -49,15 +49,21 @@ type Fingerprinter struct {
 
 // Of is the fingerprint of a document.
 func (f *Fingerprinter) Of(id, routing, source []byte) Fingerprint {
-	f.out = appendString32(appendString32(f.out[:0], id), routing)
+	key := f.Key(id, routing)
 	head := len(f.out)
-	key := sha256.Sum256(f.out)
 	f.out = append(f.out, 'j')
 	if !f.canonical(source) {
 		f.out = append(append(f.out[:head], 'r'), source...)
 	}
 	content := sha256.Sum256(f.out)
-	return Fingerprint{Key: binary.BigEndian.Uint64(key[:]), Content: [16]byte(content[:16])}
+	return Fingerprint{Key: key, Content: [16]byte(content[:16])}
+}
+
+// Key is that of the fingerprint, without a look at the source.
+func (f *Fingerprinter) Key(id, routing []byte) uint64 {
+	f.out = appendString32(appendString32(f.out[:0], id), routing)
+	key := sha256.Sum256(f.out)
+	return binary.BigEndian.Uint64(key[:])
 }
 
 func appendString32(dst, s []byte) []byte {

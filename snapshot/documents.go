@@ -263,6 +263,16 @@ func (d *Documents) Counts() Counts { return d.counts }
 // last document handed out.
 func (d *Documents) Position() int64 { return d.next }
 
+// Confirmed is the shard-wide number before which every file was read to its end, and its
+// checksum was right, when the pass began at a number that another has told so, or at 0: it is
+// where the current segment begins.
+func (d *Documents) Confirmed() int64 {
+	if d.cur != nil {
+		return d.cur.base
+	}
+	return d.end
+}
+
 // Unconfirmed tells the first and last position handed out since the last file
 // whose checksum was right. A caller that meets an error or stops early has
 // shown these documents on the word of no checksum.
