@@ -3,8 +3,9 @@ package migrate
 import (
 	"context"
 	"errors"
-	"io"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
@@ -18,71 +19,281 @@ import (
 
 // Bounds of comparing one index.
 const (
-	compareAtOnce = 4       // shards, or slices of the target, that are read at the same time
-	secondPass    = 100_000 // documents that the second pass holds
-	examples      = 10      // of each class
+	compareAtOnce = 4                // shards, or slices of the target, that are read at the same time
+	lookAt        = 250_000          // documents of both sides that are compared one by one in a pass
+	lookTimes     = 4                // such passes
+	examples      = 10               // of each class
+	pointLives    = 10 * time.Minute // the target's point in time, when nobody is heard of
 )
 
-// compare reads both sides of an index: first into tables of hash buckets, then, of buckets
-// that are unequal, document by document. Each, when it is not nil, is told of every
-// document that differs, of which the result names only some.
-func (t *turn) compare(ctx context.Context, v Verified, each func(reconcile.Example) error) (*Verified, error) {
-	idx, err := t.snapshot.Index(ctx, v.Index)
-	if err != nil {
+// comparing is the comparison of one index of the target with the snapshot, as far as it is.
+// It reads both sides at the same time, in parts; what was read of a part is taken over now and
+// then, together with the mark up to which that is, and written down now and then: see save.
+type comparing struct {
+	*turn
+	held    *heldCheck
+	index   *snapshot.Index
+	older   *snapshot.Index               // what the target held before a delta; nil: it is none
+	belongs func(*document.Document) bool // nil: all documents of the index
+	name    string                        // of the piece, in the keys of what is written down
+
+	mu    sync.Mutex
+	scan  *cluster.Scan // nil when the target need not be read any more
+	run   *reconcile.Run
+	sofar               // how far that is
+	dirty bool          // it is further than what is written down
+	saves chan struct{} // filled while somebody saves
+	saved int           // times
+}
+
+// mark is how far a part was read: a shard up to a position before which all checksums were
+// right, a slice of the target behind the document of a cursor.
+type mark struct {
+	Position int64  `json:"position,omitempty"`
+	After    string `json:"after,omitempty"`
+	Ended    bool   `json:"ended,omitempty"`
+}
+
+// openComparison opens both sides, and goes on where an attempt before has written down that
+// it was.
+func (t *turn) openComparison(ctx context.Context, held *heldCheck, name string, mends bool) (*comparing, error) {
+	v := held.Piece().Verified
+	c := &comparing{turn: t, held: held, belongs: t.belongs(v.Index, v.Target), name: name, saves: make(chan struct{}, 1)}
+	var err error
+	if c.index, err = t.snapshot.Index(ctx, v.Index); err != nil {
 		return nil, err
 	}
 	if err := t.checkSame(ctx, v.Target); err != nil {
 		return nil, err
 	}
-	run := reconcile.NewRun(t.expected(v.Index), secondPass, examples)
-	scan, err := t.target.OpenScan(ctx, v.Target, cluster.ScanOptions{Slices: compareAtOnce})
-	if err != nil {
+	if since := t.plan.since(v.Index); since != nil {
+		if c.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
+			return nil, err
+		}
+	}
+	there, err := c.load(ctx)
+	switch {
+	case err != nil:
 		return nil, err
+	case there:
+		return c, c.resume(ctx)
 	}
-	defer func() { _ = scan.Close(context.WithoutCancel(ctx)) }()
-	steps := &stepCount{sides: t.sides, index: v.Index}
-	both := compared{sides: t.sides, index: idx, scan: scan, steps: steps, partial: t.plan.AllowPartial, belongs: t.belongs(v.Index, v.Target)}
-	since := t.plan.since(v.Index)
-	if since != nil {
-		if both.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
-			return nil, err
+	bounds := reconcile.Bounds{Documents: lookAt, Looks: lookTimes, Examples: examples, Before: c.older != nil}
+	if mends { // what one look does not hold need not be compared: it is sent
+		bounds.Looks = 1
+	}
+	c.run = reconcile.NewRun(v.Index, t.expected(v.Index), bounds)
+	return c, c.openScan(ctx)
+}
+
+// openScan looks at the target as it is now.
+func (c *comparing) openScan(ctx context.Context) error {
+	now, err := c.Driver.Now(ctx)
+	if err != nil {
+		return err
+	}
+	scan, err := c.target.OpenScan(ctx, c.held.Piece().Target, scanOptions)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scan, c.AsOf = scan, now
+	return nil
+}
+
+var scanOptions = cluster.ScanOptions{Slices: compareAtOnce, KeepAlive: pointLives}
+
+// open is the scan of the target.
+func (c *comparing) open() *cluster.Scan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.scan
+}
+
+// closeScan ends the point in time, which is needed no more.
+func (c *comparing) closeScan(ctx context.Context) {
+	scan := c.open()
+	c.mu.Lock()
+	c.scan = nil
+	c.mu.Unlock()
+	if scan != nil {
+		_ = scan.Close(ctx) // it ends by itself
+	}
+}
+
+// resume goes on at the point in time at which the target was looked at, if there still is
+// one. An error that the target has only for that point means that there is none. Where the
+// server has none at all, what was read whole of the target stands.
+func (c *comparing) resume(ctx context.Context) error {
+	target := c.held.Piece().Target
+	c.Logger.Info("a comparison goes on", "worker", c.Worker, "index", target, "pass", c.run.Pass(), "documents", c.Read)
+	switch {
+	case len(c.run.Sides()) == 0:
+		return nil
+	case c.Scan.Point == "" && len(c.Marks[reconcile.Found]) == 0:
+		return c.openScan(ctx)
+	}
+	scan, err := c.target.ResumeScan(ctx, c.Scan, scanOptions)
+	if err == nil {
+		err = scan.Renew(ctx)
+	}
+	if err == nil || ctx.Err() != nil {
+		c.scan = scan
+		return err
+	}
+	if err := c.checkSame(ctx, target); err != nil {
+		return err
+	}
+	return c.again(ctx, err)
+}
+
+// again begins to read the target again, at another point in time: what was read of it at the
+// one before says nothing about this one. Later than in the first pass everything stands on it.
+func (c *comparing) again(ctx context.Context, why error) error {
+	c.Logger.Warn("the target has forgotten the point in time at which it was compared, and is read again", "worker", c.Worker,
+		"index", c.held.Piece().Target, "asOf", c.AsOf, "pass", c.run.Pass(), "error", why)
+	c.mu.Lock()
+	if c.run.Pass() == 0 {
+		c.Read -= c.ReadFound
+		c.Marks[reconcile.Found] = nil
+	} else {
+		c.sofar = sofar{}
+	}
+	c.ReadFound, c.dirty = 0, true
+	c.run.Again()
+	c.mu.Unlock()
+	return c.openScan(ctx)
+}
+
+// errPointLost is the end of a point in time.
+var errPointLost = errors.New("the target has forgotten the point in time")
+
+// compare reads both sides as often as it takes.
+func (c *comparing) compare(ctx context.Context) error {
+	for {
+		sides := c.unread()
+		if len(sides) == 0 {
+			return nil
 		}
-	}
-	for side := range run.Tables {
-		run.Tables[side], err = both.sum(ctx, reconcile.Side(side), t.expected(v.Index))
+		group, reading := errgroup.WithContext(ctx)
+		for _, side := range sides {
+			group.Go(func() error { return c.side(reading, side) })
+		}
+		err := group.Wait()
+		if errors.Is(err, errPointLost) && ctx.Err() == nil {
+			err = c.again(ctx, err)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		run.Summed[side] = true
 	}
-	v.Steps, both.steps = steps.sum, nil // of the first pass: the second reads some documents again
-	expected, found := run.Tables[reconcile.Expected].Total(), run.Tables[reconcile.Found].Total()
-	v.Expected, v.Found = expected.String(), found.String()
-	groups, err := run.Groups()
-	for _, g := range groups {
-		if err != nil {
-			break
+}
+
+// unread are the sides to be read now.
+func (c *comparing) unread() []reconcile.Side {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run.Sides()
+}
+
+// side reads what is left of a side, for the pass that goes on.
+func (c *comparing) side(ctx context.Context, side reconcile.Side) error {
+	err := c.parts(ctx, side, func(ctx context.Context, n int, from mark) error { return c.part(ctx, side, n, from) })
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.run.Whole(side)
+	c.Marks[side], c.dirty = nil, true
+	return nil
+}
+
+// parts does something with each part of a side that has not ended, several at a time; all
+// comparisons of the process share how many.
+func (c *comparing) parts(ctx context.Context, side reconcile.Side, do func(ctx context.Context, n int, from mark) error) error {
+	n := 0
+	switch side {
+	case reconcile.Expected:
+		n = c.index.Shards
+	case reconcile.Found:
+		n = c.open().Slices()
+	case reconcile.Before:
+		n = c.older.Shards
+	}
+	c.mu.Lock()
+	if len(c.Marks[side]) != n {
+		c.Marks[side] = make([]mark, n)
+	}
+	marks := append([]mark(nil), c.Marks[side]...)
+	c.mu.Unlock()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(compareAtOnce)
+	for n, from := range marks {
+		if from.Ended {
+			continue
 		}
-		var r reconcile.Report
-		if r, err = both.look(ctx, g, each != nil); err != nil {
-			break
-		}
-		for i := range r.Examples {
-			if each != nil && err == nil {
-				err = each(r.Examples[i])
+		group.Go(func() error {
+			done, err := c.lane.readsPart(ctx)
+			if err != nil {
+				return err
 			}
-		}
-		run.Looked(g, r)
+			defer done()
+			return do(ctx, n, from)
+		})
 	}
-	v.Result = run.Report
-	if err != nil || since != nil && since.Whole {
-		return &v, err
+	return group.Wait()
+}
+
+// verified is what the comparison has come to.
+func (c *comparing) verified(ctx context.Context) (v Verified, err error) {
+	v = c.held.Piece().Verified
+	v.Expected, v.Found = c.run.Totals[reconcile.Expected].String(), c.run.Totals[reconcile.Found].String()
+	v.Result, v.AsOf, v.Steps = c.run.Report, c.AsOf, c.sofar.Steps
+	v.Result.Examples = slices.Clone(v.Result.Examples) // the run is perhaps being written down
+	if err := c.nameAll(ctx, v.Result.Examples); err != nil {
+		return v, err
 	}
-	existed, err := t.existed(ctx, v.Index)
+	since := c.plan.since(v.Index)
+	if since != nil && since.Whole {
+		return v, nil
+	}
+	existed, err := c.existed(ctx, v.Index)
 	if existed {
 		v.Others = v.Result.Counts[reconcile.Ghost]
 	}
-	return &v, err
+	return v, err
+}
+
+// nameAll gives the examples of which only the position is known their names.
+func (c *comparing) nameAll(ctx context.Context, all []reconcile.Example) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2 * compareAtOnce)
+	for i := range all {
+		e := &all[i]
+		at, err := document.ParsePosition(e.ExpectedAt)
+		if e.ID == "" && err == nil {
+			group.Go(func() error { return c.nameOne(ctx, e, at) })
+		}
+	}
+	return group.Wait()
+}
+
+func (c *comparing) nameOne(ctx context.Context, e *reconcile.Example, at document.Position) error {
+	shard, err := c.index.Shard(ctx, at.Shard)
+	if err != nil {
+		return errDamaged(at.Index, at.Shard, err)
+	}
+	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: at.Number, To: at.Number + 1, IDsOnly: true})
+	if err != nil {
+		return errDamaged(at.Index, at.Shard, err)
+	}
+	defer docs.Close()
+	if docs.Next() {
+		e.ID, e.Routing = string(docs.Document().ID), string(docs.Document().Routing)
+	}
+	return docs.Err()
 }
 
 // expected is how many documents an index is thought to hold.
@@ -102,187 +313,4 @@ func (t *turn) existed(ctx context.Context, index string) (bool, error) {
 		return false, nil
 	}
 	return e.Existed, err
-}
-
-// compared is an index of the snapshot and what is to be like it.
-type compared struct {
-	*sides
-	index   *snapshot.Index
-	scan    *cluster.Scan
-	partial bool
-	belongs func(*document.Document) bool // nil: all documents of the index
-	older   *snapshot.Index               // what the target held before a delta; nil: it is none
-	steps   *stepCount                    // counts what the transformation does; nil: nothing
-}
-
-// sum is the first pass over one side. Its parts are read at the same time.
-func (s compared) sum(ctx context.Context, side reconcile.Side, documents int64) (*reconcile.Table, error) {
-	var mu sync.Mutex
-	whole := reconcile.NewTable(reconcile.Bits(documents))
-	err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
-		t := reconcile.NewTable(reconcile.Bits(documents))
-		add := func(e reconcile.Entry) error {
-			if e.Unreadable {
-				t.Suspect(e.Key)
-			} else {
-				t.Add(e.Fingerprint)
-			}
-			return nil
-		}
-		return add, func() error {
-			mu.Lock()
-			defer mu.Unlock()
-			return whole.Merge(t)
-		}
-	})
-	return whole, err
-}
-
-// look is the second pass: over both sides, for one group of buckets.
-func (s compared) look(ctx context.Context, g reconcile.Group, all bool) (reconcile.Report, error) {
-	var mu sync.Mutex
-	limit := examples
-	if all {
-		limit = 2*secondPass + int(g.Documents)
-	}
-	keys := [2]map[uint64]bool{{}, {}} // of a delta
-	c := reconcile.NewCollector(g, 3*secondPass+2*int(g.Documents))
-	for _, side := range []reconcile.Side{reconcile.Expected, reconcile.Found} {
-		err := s.each(ctx, side, func() (func(reconcile.Entry) error, func() error) {
-			return func(e reconcile.Entry) error {
-				if !g.Wants(e.Key) {
-					return nil
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if s.older != nil {
-					keys[side][e.Key] = true
-				}
-				return c.Add(side, e)
-			}, func() error { return nil }
-		})
-		if err != nil {
-			return reconcile.Report{}, err
-		}
-	}
-	if s.older != nil {
-		if err := s.gone(ctx, g, c, &keys); err != nil {
-			return reconcile.Report{}, err
-		}
-	}
-	return c.Compare(limit), nil
-}
-
-// gone tells the collector which documents of the target the older snapshot held, and the newer
-// does not: they are not somebody else's, but deletions that did not come through. Keys are
-// those of both sides.
-func (s compared) gone(ctx context.Context, g reconcile.Group, c *reconcile.Collector, keys *[2]map[uint64]bool) error {
-	var mu sync.Mutex
-	before := compared{sides: s.sides, index: s.older, scan: s.scan, partial: true}
-	return before.each(ctx, reconcile.Expected, func() (func(reconcile.Entry) error, func() error) {
-		return func(e reconcile.Entry) error {
-			if !g.Wants(e.Key) || keys[reconcile.Expected][e.Key] || !keys[reconcile.Found][e.Key] {
-				return nil
-			}
-			e.Deleted, e.Unreadable, e.Where = true, false, ""
-			e.Version++ // the deletion comes after what it deletes
-			mu.Lock()
-			defer mu.Unlock()
-			return c.Add(reconcile.Expected, e)
-		}, func() error { return nil }
-	})
-}
-
-// each reads all documents of a side, in parts that are read at the same time: begin gives
-// what takes the documents of a part, and what ends it.
-func (s compared) each(ctx context.Context, side reconcile.Side, begin func() (add func(reconcile.Entry) error, end func() error)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(compareAtOnce)
-	parts := s.scan.Slices()
-	if side == reconcile.Expected {
-		parts = s.index.Shards
-	}
-	for n := range parts {
-		group.Go(func() error {
-			add, end := begin()
-			err := s.part(ctx, side, n, add)
-			if err == nil {
-				err = end()
-			}
-			return err
-		})
-	}
-	return group.Wait()
-}
-
-func (s compared) part(ctx context.Context, side reconcile.Side, n int, add func(reconcile.Entry) error) error {
-	if side == reconcile.Found {
-		return s.slice(ctx, n, add)
-	}
-	err := s.shard(ctx, n, add)
-	if s.partial && fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	if err != nil {
-		return errDamaged(s.index.Name, n, err)
-	}
-	return nil
-}
-
-// shard reads a shard of the snapshot to its end, checksums included.
-func (s compared) shard(ctx context.Context, n int, add func(reconcile.Entry) error) error {
-	shard, err := s.index.Shard(ctx, n)
-	if err != nil {
-		return err
-	}
-	docs, err := shard.Documents(ctx, snapshot.ReadOptions{Versions: true})
-	if err != nil {
-		return err
-	}
-	defer docs.Close()
-	var f document.Fingerprinter
-	tally := s.steps.begin()
-	for docs.Next() {
-		doc := docs.Document()
-		if s.belongs != nil && !s.belongs(doc) {
-			continue
-		}
-		kept, failure := s.shape(doc, tally)
-		if !kept {
-			continue
-		}
-		e := entryOf(&f, doc)
-		e.Where, e.Unreadable = doc.Position.String(), doc.Source == nil || failure != nil
-		if err := add(e); err != nil {
-			return err
-		}
-	}
-	s.steps.end(tally)
-	return docs.Err()
-}
-
-// slice reads a slice of the target.
-func (s compared) slice(ctx context.Context, n int, add func(reconcile.Entry) error) error {
-	slice := s.scan.Slice(n, "")
-	var f document.Fingerprinter
-	for {
-		doc, err := slice.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = add(entryOf(&f, doc))
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func entryOf(f *document.Fingerprinter, doc *document.Document) reconcile.Entry {
-	e := reconcile.Entry{Fingerprint: f.Of(doc.ID, doc.Routing, doc.Source), ID: string(doc.ID), Routing: string(doc.Routing), Version: reconcile.UnknownVersion}
-	if doc.Versions != nil {
-		e.Version = doc.Versions.Version
-	}
-	return e
 }

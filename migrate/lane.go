@@ -27,8 +27,9 @@ type Lane struct {
 	Source   func(ctx context.Context, source string) (*cluster.Client, error)
 	Complete func(ctx context.Context, id string, p Plan) (Plan, error)
 
-	mu   sync.Mutex
-	open map[string]*sides // by movement
+	mu    sync.Mutex
+	open  map[string]*sides // by movement
+	parts chan struct{}     // filled by those that are read for comparisons
 }
 
 // sides are what a migration reads from and writes to, opened once in a process.
@@ -76,13 +77,30 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseAliases:
 		return t.single(ctx, phase, t.aliases)
 	case movement.RepairPhase:
-		return t.single(ctx, phase, t.repair)
+		return t.repair(ctx, phase)
 	case movement.RedrivePhase:
 		return t.redrive(ctx, phase)
 	case phaseVerify:
 		return t.verify(ctx, phase)
 	}
 	return worker.Outcome{}, worker.Unable(fault.New(fault.Refused, "this version knows no phase %q of a migration", phase.Name))
+}
+
+// readsPart waits until another part of a side may be read for a comparison: what a process
+// holds for them does not grow with its slots.
+func (l *Lane) readsPart(ctx context.Context) (done func(), err error) {
+	l.mu.Lock()
+	if l.parts == nil {
+		l.parts = make(chan struct{}, 2*compareAtOnce)
+	}
+	parts := l.parts
+	l.mu.Unlock()
+	select {
+	case parts <- struct{}{}:
+		return func() { <-parts }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // single lets one worker at a time do a phase; what do returns tells people what came of it.

@@ -141,6 +141,13 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	for _, lease := range phases {
 		holders.see(&lease)
 	}
+	repairs, err := drive.Pieces[work.Lease](ctx, d, prefix(m.ID)+"repair/")
+	if err != nil {
+		return nil, err
+	}
+	for _, lease := range repairs {
+		holders.see(&lease)
+	}
 	p.Workers = len(holders.names)
 	slices.SortFunc(p.Indices, func(a, b IndexProgress) int { return strings.Compare(a.Source, b.Source) })
 	return p, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 )
@@ -43,9 +42,8 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	if len(positions) == 0 {
 		return r, nil
 	}
-	if t.streams[index] != nil {
-		err := fault.New(fault.Refused, "the documents of %s went into a data stream, whose older indices take none any more", index)
-		return r, fault.WithNext(err, "accept what differs with reshelve movement finish, or abort, and migrate with --data-streams as-indices")
+	if err := t.takesAgain(index); err != nil {
+		return r, err
 	}
 	defer t.sends(ctx)()
 	slices.Sort(positions)
@@ -66,7 +64,7 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 		}
 		op := t.op(doc, target)
 		if !t.writer.Room(&b.Batch, &op) {
-			if err := t.sendNow(ctx, b); err != nil {
+			if _, err := t.sendNow(ctx, b); err != nil {
 				return r, err
 			}
 			r.add(b)
@@ -77,100 +75,29 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	if err := docs.Err(); err != nil {
 		return r, err
 	}
-	err = t.sendNow(ctx, b)
+	_, err = t.sendNow(ctx, b)
 	r.add(b)
 	return r, err
 }
 
+// takesAgain refuses to send documents of an index again that went into a data stream.
+func (t *turn) takesAgain(index string) error {
+	if t.streams[index] == nil {
+		return nil
+	}
+	err := fault.New(fault.Refused, "the documents of %s went into a data stream, whose older indices take none any more", index)
+	return fault.WithNext(err, "accept what differs with reshelve movement finish, or abort, and migrate with --data-streams as-indices")
+}
+
 // sendNow sends a batch and waits for its answer.
-func (t *turn) sendNow(ctx context.Context, b *batch) error {
+func (t *turn) sendNow(ctx context.Context, b *batch) (cluster.Result, error) {
 	var result cluster.Result
 	var err error
 	if b.Len() > 0 {
 		result, err = t.writer.Write(ctx, &b.Batch)
 	}
 	b.take(result)
-	return err
-}
-
-// repair compares both sides, and sends again what is missing, stale or different on the
-// target. What is there and should not be is left alone: the movement did not bring it. An index
-// of which the snapshot is damaged does not keep the others from it.
-func (t *turn) repair(ctx context.Context) (string, error) {
-	var all resent
-	unread := ""
-	for _, index := range t.plan.Indices {
-		for _, name := range index.comparisons() {
-			target, err := t.comparedWith(ctx, &index, name)
-			if err != nil {
-				return "", err
-			}
-			there, err := t.target.IndexExists(ctx, target)
-			if err == nil && there {
-				err = t.repairIndex(ctx, Verified{Index: index.Source, Target: target}, &all)
-			}
-			if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.NotFound) { // the verify that follows lists it, too
-				unread += fmt.Sprintf("; %s could not be compared: %v", index.Source, err)
-				continue
-			}
-			if err != nil {
-				return "", err
-			}
-		}
-	}
-	return sentAgain(&all.Counts) + unread, t.refresh(ctx)
-}
-
-func (t *turn) repairIndex(ctx context.Context, v Verified, all *resent) error {
-	wrong := map[int][]int64{} // by shard
-	var gone []cluster.Op
-	_, err := t.compare(ctx, v, func(e reconcile.Example) error {
-		if e.Class == reconcile.Zombie && e.FoundVersion < e.ExpectedVersion {
-			gone = append(gone, cluster.Op{Action: cluster.Delete, Index: v.Target, ID: []byte(e.ID), Routing: []byte(e.Routing), Version: e.ExpectedVersion})
-		}
-		at, err := document.ParsePosition(e.ExpectedAt)
-		if err == nil && (e.Class == reconcile.Missing || e.Class == reconcile.Stale || e.Class == reconcile.Different) {
-			wrong[at.Shard] = append(wrong[at.Shard], at.Number)
-		}
-		return nil // a difference that has no position in the snapshot is none that can be sent
-	})
-	for shard, positions := range wrong {
-		if err != nil {
-			break
-		}
-		var again resent
-		var from *snapshot.Shard
-		if from, err = t.shard(ctx, v.Index, shard); err == nil {
-			again, err = t.resend(ctx, v.Index, from, positions)
-		}
-		all.Add(again.Counts)
-		all.failed = append(all.failed, again.failed...)
-	}
-	if err == nil {
-		err = t.bury(ctx, gone)
-	}
-	return err
-}
-
-// bury deletes what was deleted in the source, and has come back on the target.
-func (t *turn) bury(ctx context.Context, gone []cluster.Op) error {
-	b := &cluster.Batch{}
-	for i := range gone {
-		if !t.writer.Room(b, &gone[i]) {
-			if _, err := t.writer.Write(ctx, b); err != nil {
-				return err
-			}
-			b = &cluster.Batch{}
-		}
-		if err := b.Add(gone[i]); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return nil
-	}
-	_, err := t.writer.Write(ctx, b)
-	return err
+	return result, err
 }
 
 // op is how a document is written.

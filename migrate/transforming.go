@@ -1,8 +1,6 @@
 package migrate
 
 import (
-	"sync"
-
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/transform"
@@ -44,33 +42,6 @@ func (s *sides) shape(doc *document.Document, tally transform.Tally) (kept bool,
 	}
 	doc.Source = source
 	return !dropped, nil
-}
-
-// stepCount counts what the steps do to the documents of an index, of which several shards are
-// read at the same time. A nil one counts nothing.
-type stepCount struct {
-	*sides
-	index string
-
-	mu  sync.Mutex
-	sum transform.Tally
-}
-
-// begin counts a shard; nil when the index goes through no step.
-func (c *stepCount) begin() transform.Tally {
-	if c == nil || c.shapes[c.index] == nil {
-		return nil
-	}
-	return c.shapes[c.index].NewTally()
-}
-
-func (c *stepCount) end(shard transform.Tally) {
-	if shard == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sum = c.sum.Add(shard)
 }
 
 // StepProgress is what one step of the transformation has done to the documents of the

@@ -26,6 +26,7 @@ func TestTheVerdict(t *testing.T) {
 		items   int   // that failed
 		entry   work.State
 		allowed int64
+		rest    bool   // not all was compared one by one
 		lost    bool   // the record of the check
 		listed  string // "": done
 	}{
@@ -33,6 +34,7 @@ func TestTheVerdict(t *testing.T) {
 		"a document is missing":              {check: compared(work.Done, 1), listed: "missing 1"},
 		"it could not be compared":           {check: compared(work.Failed, 0), listed: "could not be compared: the disk is torn"},
 		"the comparison has not ended":       {check: compared(work.Waiting, 0), listed: "could not be compared"},
+		"not all was compared":               {check: compared(work.Done, 2), failed: 2, allowed: 2, rest: true, listed: "at least 7 of them are missing"},
 		"an item failed":                     {check: compared(work.Done, 0), items: 1, listed: "1 item failed"},
 		"an index was not moved":             {check: compared(work.Done, 0), entry: work.Failed, listed: "was not moved"},
 		"as many failed as may":              {check: compared(work.Done, 2), failed: 2, allowed: 2},
@@ -43,6 +45,9 @@ func TestTheVerdict(t *testing.T) {
 	} {
 		p := &Progress{Indices: []IndexProgress{{Index: Index{Source: "books", Target: "books"}, State: tc.entry}}, Items: States{Failed: tc.items}}
 		p.Failed = tc.failed
+		if tc.rest {
+			tc.check.Result.Rest = &reconcile.Rest{Buckets: 1, Expected: 9, Found: 2, Missing: 7}
+		}
 		checks := map[string]check{"books": tc.check}
 		if tc.lost {
 			clear(checks)

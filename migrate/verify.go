@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
@@ -17,18 +16,13 @@ import (
 	"github.com/reshelve/reshelve/worker"
 )
 
-// check is the piece of comparing one index.
-type check struct {
-	work.Lease
-	Verified
-}
-
 // Verified is what comparing one index has shown.
 type Verified struct {
 	Index    string           `json:"index"`
 	Target   string           `json:"target"`
 	Expected string           `json:"expected,omitempty"` // count and sum of the fingerprints, as the snapshot has them
 	Found    string           `json:"found,omitempty"`    // as the target has them
+	AsOf     time.Time        `json:"asOf,omitzero"`      // when the target was looked at, by the store's clock
 	Result   reconcile.Report `json:"result"`
 	// Others are documents of the target that the snapshot does not hold, in an index that
 	// was there before: they are no differences.
@@ -44,64 +38,16 @@ func (v *Verified) differences() int64 { return v.Result.Differences() - v.Other
 func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
 	run := work.Safe(phase.Key())
 	made, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", run), t.plan.Policy, func(ctx context.Context) error {
-		return t.makeChecks(ctx, run)
+		return t.makeChecks(ctx, "check/"+run, false)
 	})
 	if err != nil || !made.Done || made.Worked {
 		return worker.Outcome{Worked: made.Worked, Failed: made.Failed, Piece: made.Piece, Text: made.Text}, err
 	}
-	checks, err := drive.Pieces[check](ctx, t.Driver, t.key("check", run, ""))
-	if err != nil {
-		return worker.Outcome{}, err
+	checks, outcome, err := t.checks(ctx, "check/"+run, false)
+	if err != nil || checks == nil {
+		return outcome, err
 	}
-	key, left := worker.Choose(ctx, checks, t.plan.Policy, t.now(ctx))
-	if left == 0 {
-		return t.judge(ctx, checks)
-	}
-	if key == "" {
-		return worker.Outcome{}, nil
-	}
-	held, _, err := worker.Claim[check](ctx, t.Slot, t.movement, t.key("check", run, key), t.plan.Policy)
-	if err != nil || held == nil {
-		return worker.Outcome{}, err
-	}
-	err = worker.Beating(t.Slot, t.movement, held, t.plan.Policy, held.Beat, func(ctx context.Context) error {
-		verified, err := t.compare(ctx, held.Piece().Verified, nil)
-		if err != nil {
-			return err
-		}
-		return held.Update(func(c check, _ time.Time) (check, error) {
-			c.Verified = *verified
-			return c, nil
-		})
-	})
-	outcome, err := worker.Settle(ctx, held, err)
-	return worker.Outcome{Worked: outcome.Worked}, err
-}
-
-// makeChecks makes a piece for each index of the plan but those that were not moved. It is the
-// plan that tells what is to be compared: an entry's record may have been lost.
-func (t *turn) makeChecks(ctx context.Context, run string) error {
-	entries, err := drive.Pieces[entry](ctx, t.Driver, t.key("index", ""))
-	if err != nil {
-		return err
-	}
-	for i := range t.plan.Indices {
-		index := &t.plan.Indices[i]
-		if entries[work.Safe(index.Source)].State == work.Failed {
-			continue
-		}
-		for _, name := range index.comparisons() {
-			target, err := t.comparedWith(ctx, index, name)
-			if err != nil {
-				return err
-			}
-			c := check{Lease: work.Lease{CreatorID: t.Worker}, Verified: Verified{Index: index.Source, Target: target}}
-			if err := t.Driver.Make(ctx, t.key("check", run, work.Safe(name)), c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return t.judge(ctx, checks)
 }
 
 // judge sums up what the checks, the items and the entries of the movement tell.
@@ -118,13 +64,15 @@ func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outco
 func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome {
 	var wrong, differing []string
 	var differ int64
+	known := true
 	for _, key := range slices.Sorted(maps.Keys(checks)) {
 		c := checks[key]
 		if c.State != work.Done {
 			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
 		}
-		if n := c.differences(); n > 0 {
+		if n := c.differences(); n > 0 || c.Result.Rest != nil {
 			differ += n
+			known = known && c.Result.Rest == nil
 			counts, _, _ := strings.Cut(c.Result.String(), "\n") // its examples are in the progress
 			differing = append(differing, c.Index+": "+counts)
 		}
@@ -145,7 +93,7 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		wrong = append(wrong, counted(p.Items.Failed, "items")+" failed")
 	}
 	text := counted(len(checks), "indices") + " compared"
-	if allowance := min(p.Failed, allowed); len(wrong) == 0 && differ <= allowance {
+	if allowance := min(p.Failed, allowed); len(wrong) == 0 && known && differ <= allowance {
 		if differ > 0 {
 			return worker.Outcome{Worked: true, Done: true, Text: fmt.Sprintf("%s: %d documents differ, as allowed", text, differ)}
 		}

@@ -31,7 +31,6 @@ type Example struct {
 	ExpectedVersion int64  `json:"expectedVersion,omitempty"`
 	FoundVersion    int64  `json:"foundVersion,omitempty"`
 	ExpectedAt      string `json:"expectedAt,omitempty"`
-	FoundAt         string `json:"foundAt,omitempty"`
 }
 
 // Report is in what two sides differ.
@@ -39,7 +38,48 @@ type Report struct {
 	Equal    int64           `json:"equal"` // of the documents that were compared one by one
 	Counts   map[Class]int64 `json:"counts,omitempty"`
 	Examples []Example       `json:"examples,omitempty"`
-	Limit    int             `json:"-"` // of examples of each class
+	// Rest is what is known to differ, and was not compared document by document; nil: all was.
+	Rest  *Rest `json:"rest,omitempty"`
+	Limit int   `json:"-"` // of examples of each class
+}
+
+// Rest are buckets that are unequal, of more documents than are compared one by one: nobody
+// knows how many of them differ.
+type Rest struct {
+	Buckets  int64 `json:"buckets"`
+	Expected int64 `json:"expected"` // documents in them
+	Found    int64 `json:"found"`
+	// Missing and Ghosts are at least how many of them are, since a bucket has fewer, or more,
+	// on the other side.
+	Missing int64 `json:"missing,omitempty"`
+	Ghosts  int64 `json:"ghosts,omitempty"`
+}
+
+func restOf(all []unequal) *Rest {
+	if len(all) == 0 {
+		return nil
+	}
+	r := &Rest{Buckets: int64(len(all))}
+	for i := range all {
+		expected, found := all[i].documents[Expected], all[i].documents[Found]
+		r.Expected, r.Found = r.Expected+expected+all[i].suspects, r.Found+found
+		if all[i].suspects == 0 {
+			r.Missing, r.Ghosts = r.Missing+max(expected-found, 0), r.Ghosts+max(found-expected, 0)
+		}
+	}
+	return r
+}
+
+// String is the rest for people.
+func (r *Rest) String() string {
+	s := fmt.Sprintf("of %d documents in %d more buckets, where %d were found, some differ and were not compared one by one", r.Expected, r.Buckets, r.Found)
+	if r.Missing > 0 {
+		s += fmt.Sprintf("; at least %d of them are missing", r.Missing)
+	}
+	if r.Ghosts > 0 {
+		s += fmt.Sprintf("; at least %d were found that are not expected", r.Ghosts)
+	}
+	return s
 }
 
 // Differences are how many there are, of all classes but [Newer]: what others have written
@@ -53,64 +93,50 @@ func (r *Report) Differences() (n int64) {
 	return n
 }
 
-func (r *Report) add(class Class, expected, found *Entry) {
-	e := Example{Class: class}
-	if expected != nil {
-		e.ID, e.Routing, e.ExpectedAt = expected.ID, expected.Routing, expected.Where
-		e.ExpectedVersion = max(expected.Version, 0)
-	}
-	if found != nil {
-		e.ID, e.Routing, e.FoundAt = found.ID, found.Routing, found.Where
-		e.FoundVersion = max(found.Version, 0)
-	}
-	r.count(class, 1)
-	r.example(e)
-}
-
 func (r *Report) count(class Class, n int64) {
+	if n == 0 {
+		return
+	}
 	if r.Counts == nil {
 		r.Counts = map[Class]int64{}
 	}
 	r.Counts[class] += n
 }
 
-// example keeps e unless there are enough of its class.
-func (r *Report) example(e Example) {
-	n := 0
+// shows is how many examples of a class there are.
+func (r *Report) shows(class Class) (n int) {
 	for i := range r.Examples {
-		if r.Examples[i].Class == e.Class {
+		if r.Examples[i].Class == class {
 			n++
 		}
 	}
-	if n < r.Limit {
+	return n
+}
+
+// example keeps e unless there are enough of its class.
+func (r *Report) example(e Example) {
+	if r.shows(e.Class) < r.Limit {
 		r.Examples = append(r.Examples, e)
 	}
 }
 
-// AddUnreadable counts n documents of which not even the identity could be read, and where.
-func (r *Report) AddUnreadable(n int64, where string) {
-	r.count(Unreadable, n)
-	r.example(Example{Class: Unreadable, ExpectedAt: where})
-}
-
-// Merge adds what another group, or another worker, has found.
-func (r *Report) Merge(o *Report) {
+// merge adds what another look has found.
+func (r *Report) merge(o *Report) {
 	r.Equal += o.Equal
 	for _, class := range Classes {
-		if n := o.Counts[class]; n != 0 {
-			r.count(class, n)
-		}
+		r.count(class, o.Counts[class])
 	}
 	for _, e := range o.Examples {
 		r.example(e)
 	}
 }
 
-// String is the report for people: how many differ by class, then the examples.
+// String is the report for people: how many differ by class, what was not compared one by one;
+// then the examples.
 //
 //	missing 2, ghost 1
 //	missing "42" routing "a" version 3 at books/0/17
-//	stale "7" version 2 at books/0/3; found version 1 at shard 4
+//	stale "7" version 2 at books/0/3; found version 1
 func (r Report) String() string {
 	var counts []string
 	for _, class := range Classes {
@@ -118,10 +144,17 @@ func (r Report) String() string {
 			counts = append(counts, fmt.Sprintf("%s %d", class, n))
 		}
 	}
-	if len(counts) == 0 {
+	if len(counts) == 0 && r.Rest == nil {
 		return "no differences"
 	}
-	lines := []string{strings.Join(counts, ", ")}
+	first := strings.Join(counts, ", ")
+	switch {
+	case r.Rest != nil && first != "":
+		first += "; " + r.Rest.String()
+	case r.Rest != nil:
+		first = r.Rest.String()
+	}
+	lines := []string{first}
 	for _, e := range r.Examples {
 		lines = append(lines, e.String())
 	}
@@ -137,23 +170,17 @@ func (e Example) String() string {
 	if e.Routing != "" {
 		s += fmt.Sprintf(" routing %q", e.Routing)
 	}
-	there := e.ExpectedVersion > 0 || e.ExpectedAt != ""
-	s += place(e.ExpectedVersion, e.ExpectedAt)
-	if e.FoundVersion > 0 || e.FoundAt != "" {
-		if there {
-			s += "; found"
-		}
-		s += place(e.FoundVersion, e.FoundAt)
+	if e.ExpectedVersion > 0 {
+		s += fmt.Sprintf(" version %d", e.ExpectedVersion)
 	}
-	return s
-}
-
-func place(version int64, where string) (s string) {
-	if version > 0 {
-		s = fmt.Sprintf(" version %d", version)
+	if e.ExpectedAt != "" {
+		s += " at " + e.ExpectedAt
 	}
-	if where != "" {
-		s += " at " + where
+	if e.FoundVersion > 0 && (e.ExpectedVersion > 0 || e.ExpectedAt != "") {
+		s += "; found"
+	}
+	if e.FoundVersion > 0 {
+		s += fmt.Sprintf(" version %d", e.FoundVersion)
 	}
 	return s
 }

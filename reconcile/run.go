@@ -1,197 +1,267 @@
 package reconcile
 
 import (
-	"encoding/binary"
-	"encoding/json"
-	"hash/crc32"
+	"math/bits"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/document"
 )
 
-// Run is how far a comparison has come. It may be stored at any time, and read again by
-// another process, in its binary form.
+// Side is one of those that are read.
+type Side int
+
+// The sides.
+const (
+	Expected Side = iota // the truth
+	Found                // what is to be like it
+	Before               // what Found once held: of that, what is not expected was deleted
+	Sides                // how many there are
+)
+
+// UnknownVersion is the version of a document of which none is known.
+const UnknownVersion = -1
+
+// Entry is a document as it was read. Its slices are copied where they are kept.
+type Entry struct {
+	document.Fingerprint
+	ID, Routing []byte
+	Version     int64 // negative when it is not known
+	// Shard and Number are the position of what is expected.
+	Shard      int
+	Number     int64
+	Unreadable bool // it is there, and cannot be read
+}
+
+// Bounds of what a run holds and does.
+type Bounds struct {
+	Documents int64 // of both sides in one look; some 90 bytes each
+	Looks     int   // after each other, each of which reads both sides again
+	Examples  int   // of each class
+	Before    bool  // there is a third side
+}
+
+// narrowings is how often at most the sides are summed again, in finer buckets.
+const narrowings = 3
+
+// narrows is by how many bits at least: less would be no gain for reading all again.
+const narrows = 2
+
+// Run is how far a comparison has come: what was taken over of the pass that is going on. It
+// may be written down at any time, and go on in another process. Not safe for concurrent use.
 type Run struct {
-	Tables [2]*Table // by Side
-	// Marks are how far each side was summed: the caller's, read by nobody else. A side that
-	// is summed whole has none.
-	Marks  [2][]byte
-	Summed [2]bool
-	// Next is the first bucket that the second pass has not looked at.
-	Next   uint32
-	Limit  int64 // documents of a group
+	// Totals are the sums of both sides, when the first pass has ended.
+	Totals [2]Sum
 	Report Report
+
+	index    string // for positions
+	bounds   Bounds
+	pass     int
+	narrowed int         // passes
+	looked   int         // looks that have begun
+	read     [Sides]bool // in this pass
+	tables   [2]*Table   // of a pass that sums
+	look     *look       // of one that looks, or that has looked last
+	open     []unequal   // what is left to look at; at the end, the rest
+	bits     int         // of the prefixes in open
+	done     bool
+	rest     *scope // of open, at the end
 }
 
-// NewRun begins a comparison of about so many documents. The second pass holds up to limit
-// documents at a time, and the report up to examples of each class.
-func NewRun(documents, limit int64, examples int) *Run {
-	bits := Bits(documents)
-	return &Run{Tables: [2]*Table{NewTable(bits), NewTable(bits)}, Limit: limit, Report: Report{Limit: examples}}
+// NewRun begins the comparison of an index of about so many documents.
+func NewRun(index string, documents int64, b Bounds) *Run {
+	r := &Run{index: index, bounds: b}
+	r.Report.Limit = b.Examples
+	r.sum(&everything, Bits(documents))
+	return r
 }
 
-// Groups are what the second pass has still to look at. It is fault.Bug before both sides are
-// summed.
-func (r *Run) Groups() ([]Group, error) {
-	if !r.Summed[Expected] || !r.Summed[Found] {
-		return nil, fault.New(fault.Bug, "the sides are compared before they are summed")
-	}
-	return Groups(r.Tables[Expected], r.Tables[Found], r.Next, r.Limit)
+// sum begins a pass that sums what is in a scope.
+func (r *Run) sum(s *scope, more int) {
+	r.tables = [2]*Table{newTable(s, more), newTable(s, more)}
 }
 
-// Looked takes what the second pass has found in a group.
-func (r *Run) Looked(g Group, found Report) {
-	r.Report.Merge(&found)
-	r.Next = max(r.Next, g.To)
-}
+// Pass numbers the passes over the sides, from 0.
+func (r *Run) Pass() int { return r.pass }
 
-// The binary form: magic and version, the bits, then both tables, what is known of each side,
-// the second pass, the report as JSON, and the CRC-32 (IEEE) of all that. Numbers are unsigned
-// varints unless another width is told. A table is its buckets in order, each its count and
-// the 16 bytes of its sum, where a count of 0 is followed by how many empty ones follow each
-// other instead; then the number of suspects, and each as its distance from the one before.
-const magic = "reshelve reconcile 1\n"
-
-// AppendBinary appends the binary form to dst.
-func (r *Run) AppendBinary(dst []byte) ([]byte, error) {
-	start := len(dst)
-	dst = append(dst, magic...)
-	dst = append(dst, byte(r.Tables[0].bits))
-	for side, t := range r.Tables {
-		dst = t.appendBinary(dst)
-		summed := byte(0)
-		if r.Summed[side] {
-			summed = 1
+// Sides are those to be read now, all documents of each; none when the run has ended.
+func (r *Run) Sides() []Side {
+	switch {
+	case r.done:
+		return nil
+	case r.tables[Expected] != nil:
+		var both []Side
+		for _, side := range []Side{Expected, Found} {
+			if !r.read[side] {
+				both = append(both, side)
+			}
 		}
-		dst = append(dst, summed)
-		dst = append(binary.AppendUvarint(dst, uint64(len(r.Marks[side]))), r.Marks[side]...)
+		return both
+	case !r.read[Expected]:
+		return []Side{Expected}
+	case !r.read[Found]:
+		return []Side{Found}
 	}
-	dst = binary.AppendUvarint(dst, uint64(r.Next))
-	dst = binary.AppendUvarint(dst, uint64(max(r.Limit, 0)))
-	dst = binary.AppendUvarint(dst, uint64(max(r.Report.Limit, 0)))
-	report, err := json.Marshal(r.Report)
-	if err != nil {
-		return nil, fault.Wrap(fault.Bug, err)
-	}
-	dst = append(binary.AppendUvarint(dst, uint64(len(report))), report...)
-	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[start:])), nil
+	return []Side{Before}
 }
 
-func (t *Table) appendBinary(dst []byte) []byte {
-	for i := 0; i < len(t.buckets); i++ {
-		s := t.buckets[i]
-		dst = binary.AppendUvarint(dst, uint64(s.Count))
-		if s != (Sum{}) {
-			sum := s.Bytes()
-			dst = append(dst, sum[:]...)
-			continue
-		}
-		empty := 1
-		for i+empty < len(t.buckets) && t.buckets[i+empty] == (Sum{}) {
-			empty++
-		}
-		dst = binary.AppendUvarint(dst, uint64(empty))
-		i += empty - 1
-	}
-	var suspects []uint32
-	for n := range uint32(len(t.buckets)) {
-		if t.suspect.has(n) {
-			suspects = append(suspects, n)
-		}
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(suspects)))
-	before := uint32(0)
-	for _, n := range suspects {
-		dst = binary.AppendUvarint(dst, uint64(n-before))
-		before = n
-	}
-	return dst
+// Part is what was read of a side and is not taken over yet. It is used by one goroutine.
+type Part struct {
+	side  Side
+	table *Table
+	look  *look
+	kept  []kept
 }
 
-// ReadRun reads the binary form: fault.Corrupt for anything else.
-func ReadRun(data []byte) (*Run, error) {
-	body := len(data) - 4
-	if body < len(magic)+1 || string(data[:len(magic)]) != magic {
-		return nil, fault.New(fault.Corrupt, "this is no state of a comparison, or one of another release")
+// kept is what a look is given of a document.
+type kept struct {
+	key, content uint64
+	version      int64
+	number       int64
+	shard        int
+	unreadable   bool
+	id, routing  string
+}
+
+// Part begins to read a part of a side in this pass.
+func (r *Run) Part(side Side) *Part {
+	p := &Part{side: side, look: r.look}
+	if t := r.tables[Expected]; t != nil {
+		p.table, p.look = newTable(t.scope, t.more), nil
 	}
-	if got, want := crc32.ChecksumIEEE(data[:body]), binary.BigEndian.Uint32(data[body:]); got != want {
-		return nil, fault.New(fault.Corrupt, "the state of the comparison has the checksum %08x, computed %08x", want, got)
+	return p
+}
+
+// Wants tells whether the pass looks at a document with this key: of others nothing needs to
+// be known.
+func (p *Part) Wants(key uint64) bool {
+	if p.table != nil {
+		_, in := p.table.bucket(key)
+		return in
 	}
-	bits := int(data[len(magic)])
-	if bits < minBits || bits > maxBits {
-		return nil, fault.New(fault.Corrupt, "the state of the comparison has 2^%d buckets", bits)
-	}
-	d := reader{data: data[len(magic)+1 : body]}
-	r := &Run{Tables: [2]*Table{NewTable(bits), NewTable(bits)}}
-	for side := range r.Tables {
-		d.table(r.Tables[side])
-		if summed := d.bytes(1); len(summed) == 1 {
-			r.Summed[side] = summed[0] == 1
+	return p.look.wants(key)
+}
+
+// Add takes a document that the pass wants.
+func (p *Part) Add(e Entry) {
+	switch {
+	case p.table != nil && e.Unreadable:
+		p.table.suspect(e.Key)
+	case p.table != nil:
+		p.table.Add(e.Fingerprint)
+	default:
+		k := kept{key: e.Key, content: one(e.Content).hi, version: e.Version, number: e.Number, shard: e.Shard, unreadable: e.Unreadable}
+		if p.side != Expected {
+			k.id, k.routing = string(e.ID), string(e.Routing)
 		}
-		if mark := d.bytes(d.number()); len(mark) > 0 {
-			r.Marks[side] = append([]byte(nil), mark...)
-		}
+		p.kept = append(p.kept, k)
 	}
-	r.Next = uint32(min(d.number(), 1<<maxBits))
-	r.Limit = int64(d.number() &^ (1 << 63))
-	r.Report.Limit = int(min(d.number(), 1<<20))
-	report := d.bytes(d.number())
-	if d.bad || len(d.data) != 0 {
-		return nil, fault.New(fault.Corrupt, "the state of the comparison ends in the middle, or goes on behind its end")
-	}
-	if err := json.Unmarshal(report, &r.Report); err != nil {
-		return nil, fault.Wrap(fault.Corrupt, err)
-	}
-	return r, nil
 }
 
-// reader takes a binary form apart; bad remembers that something was missing.
-type reader struct {
-	data []byte
-	bad  bool
-}
-
-func (d *reader) number() uint64 {
-	n, length := binary.Uvarint(d.data)
-	if length <= 0 {
-		d.bad, d.data = true, nil
-		return 0
-	}
-	d.data = d.data[length:]
-	return n
-}
-
-func (d *reader) bytes(n uint64) []byte {
-	if n > uint64(len(d.data)) {
-		d.bad, d.data = true, nil
+// Take takes over what a part has read, and empties it. It is fault.Limit when a side has
+// grown meanwhile.
+func (r *Run) Take(p *Part) error {
+	if p.table != nil {
+		r.tables[p.side].take(p.table)
 		return nil
 	}
-	b := d.data[:n]
-	d.data = d.data[n:]
-	return b
+	for i := range p.kept {
+		if err := r.look.take(p.side, &p.kept[i], 2*r.bounds.Documents); err != nil {
+			return err
+		}
+	}
+	p.kept = p.kept[:0]
+	return nil
 }
 
-func (d *reader) table(t *Table) {
-	for i := uint64(0); i < uint64(len(t.buckets)) && !d.bad; i++ {
-		count := d.number()
-		if count == 0 {
-			empty := d.number()
-			if d.bad = d.bad || empty == 0 || empty > uint64(len(t.buckets))-i; !d.bad {
-				i += empty - 1
-			}
-			continue
+// Whole says that all of a side was read and taken over. When it was the last of the pass, the
+// next pass begins, or the run has ended.
+func (r *Run) Whole(side Side) {
+	r.read[side] = true
+	switch {
+	case r.done || !r.read[Expected] || !r.read[Found]:
+		return
+	case r.tables[Expected] != nil:
+		if r.pass == 0 {
+			r.Totals = [2]Sum{r.tables[Expected].Total(), r.tables[Found].Total()}
 		}
-		if sum := d.bytes(16); !d.bad {
-			t.buckets[i] = one([16]byte(sum))
-			t.buckets[i].Count = int64(count)
-		}
+		r.open, r.bits = differing(r.tables[Expected], r.tables[Found])
+		r.narrow()
+	case r.bounds.Before && !r.read[Before]:
+		return
+	default:
+		found := r.look.report(r.index, r.bounds.Examples)
+		r.Report.merge(&found)
+		r.next()
 	}
-	at := uint64(0)
-	for n := d.number(); n > 0 && !d.bad; n-- {
-		at += d.number()
-		if at >= uint64(len(t.buckets)) {
-			d.bad = true
-			return
-		}
-		t.suspect.set(uint32(at))
+	r.read = [Sides]bool{}
+	r.pass++
+}
+
+// narrow sums what is unequal again, in finer buckets, while that promises to leave fewer
+// documents to look at, and there are too many.
+func (r *Run) narrow() {
+	documents := int64(0)
+	for i := range r.open {
+		documents += r.open[i].all()
 	}
+	finer := min(maxBits-bits.Len(uint(max(len(r.open)-1, 0))), 64-r.bits)
+	if documents <= r.bounds.Documents || r.narrowed >= narrowings || finer < narrows {
+		r.tables = [2]*Table{}
+		r.next()
+		return
+	}
+	r.narrowed++
+	r.sum(scopeOf(r.open, r.bits), finer)
+}
+
+// next begins a look at as many documents as one may hold; what does not come to be looked at
+// is the rest.
+func (r *Run) next() {
+	n, documents := 0, int64(0)
+	for n < len(r.open) && documents+r.open[n].all() <= r.bounds.Documents {
+		documents += r.open[n].all()
+		n++
+	}
+	if n == 0 || r.looked >= r.bounds.Looks {
+		r.Report.Rest, r.rest, r.done = restOf(r.open), scopeOf(r.open, r.bits), true
+		return
+	}
+	r.looked++
+	r.look = newLook(scopeOf(r.open[:n], r.bits))
+	r.open = r.open[n:]
+}
+
+// Again forgets what was read of Found, which cannot be read on as it was: in the first pass
+// that alone, later all that stands on it.
+func (r *Run) Again() {
+	if r.pass == 0 {
+		t := r.tables[Found]
+		r.tables[Found], r.read[Found] = newTable(t.scope, t.more), false
+		return
+	}
+	*r = *NewRun(r.index, r.Totals[Expected].Count, r.bounds)
+}
+
+// Mend tells, when a run of at most one look has ended, whether a document that is expected is
+// to be written again: where it was found missing, stale or different, and where nobody has
+// compared it.
+func (r *Run) Mend(key uint64, shard int, number int64) bool {
+	if r.look != nil && r.look.wants(key) {
+		i := r.look.items[key]
+		if i == nil || int(i.shard) != shard || i.number != number {
+			return false
+		}
+		return i.fate == unmet || i.fate == stale || i.fate == different
+	}
+	_, in := r.rest.find(key)
+	return in
+}
+
+// Delete tells, when a run of at most one look has ended, whether a document of Before, which
+// was deleted in a version, is there again in an older one.
+func (r *Run) Delete(key uint64, version int64) bool {
+	if r.look == nil {
+		return false
+	}
+	i := r.look.items[key]
+	return i != nil && i.fate == zombie && i.version < version
 }

@@ -13,7 +13,7 @@ import (
 // hold while there are fewer than the most buckets.
 const (
 	minBits   = 4
-	maxBits   = 19 // 2^19 buckets of 24 bytes: 12 MiB
+	maxBits   = 17 // 2^17 buckets of 28 bytes: 3.5 MiB, and 2.5 MB where they are written down
 	perBucket = 8
 )
 
@@ -53,40 +53,50 @@ func one(content [16]byte) Sum {
 
 // Table are the buckets of one side.
 type Table struct {
-	bits    int
-	buckets []Sum
-	suspect bitmap
+	scope    *scope
+	more     int // bits of a key, behind a prefix of the scope, that tell buckets apart
+	buckets  []Sum
+	suspects []uint32
 }
 
 // NewTable is an empty table, of 2^bits buckets; see [Bits].
-func NewTable(bits int) *Table {
-	bits = min(max(bits, minBits), maxBits)
-	return &Table{bits: bits, buckets: make([]Sum, 1<<bits), suspect: make(bitmap, (1<<bits+63)/64)}
+func NewTable(bits int) *Table { return newTable(&everything, min(max(bits, minBits), maxBits)) }
+
+func newTable(s *scope, more int) *Table {
+	n := len(s.prefixes) << more
+	return &Table{scope: s, more: more, buckets: make([]Sum, n), suspects: make([]uint32, n)}
 }
 
-// bucket is that of a key: its first bits.
-func bucket(key uint64, bits int) uint32 { return uint32(key >> (64 - bits)) }
+// bucket is that of a key, when the table has one for it.
+func (t *Table) bucket(key uint64) (n uint32, in bool) {
+	at, in := t.scope.find(key)
+	return uint32(at)<<t.more | uint32(key<<t.scope.bits>>(64-t.more)), in
+}
 
 // Add counts a document.
-func (t *Table) Add(f document.Fingerprint) { t.buckets[bucket(f.Key, t.bits)].add(one(f.Content)) }
+func (t *Table) Add(f document.Fingerprint) {
+	if n, in := t.bucket(f.Key); in {
+		t.buckets[n].add(one(f.Content))
+	}
+}
 
-// Suspect lets the second pass look at the bucket of key whatever its numbers say: there is
-// something wrong with a document in it, such as that it cannot be read, or stands where it
-// does not belong.
-func (t *Table) Suspect(key uint64) { t.suspect.set(bucket(key, t.bits)) }
+// suspect notes a document that cannot be read: its bucket is looked at whatever its numbers say.
+func (t *Table) suspect(key uint64) {
+	if n, in := t.bucket(key); in {
+		t.suspects[n]++
+	}
+}
 
-// Merge adds what another worker has counted of the same side.
-func (t *Table) Merge(o *Table) error {
-	if t.bits != o.bits {
-		return fault.New(fault.Bug, "a table of 2^%d buckets is added to one of 2^%d", o.bits, t.bits)
+// take adds what another table of the same shape has counted, and empties that.
+func (t *Table) take(o *Table) {
+	for i := range o.buckets {
+		if o.buckets[i].Count != 0 {
+			t.buckets[i].add(o.buckets[i])
+		}
+		t.suspects[i] += o.suspects[i]
 	}
-	for i := range t.buckets {
-		t.buckets[i].add(o.buckets[i])
-	}
-	for i := range t.suspect {
-		t.suspect[i] |= o.suspect[i]
-	}
-	return nil
+	clear(o.buckets)
+	clear(o.suspects)
 }
 
 // Total is the sum of all buckets: what a statement of what was proved names.
@@ -97,50 +107,49 @@ func (t *Table) Total() (s Sum) {
 	return s
 }
 
+// Group is what one second pass looks at: the unequal ones of the buckets from From to To.
+type Group struct {
+	From, To  uint32 // To is the one after the last
+	Documents int64  // of both sides, in them
+
+	table   *Table
+	unequal bitmap // of all groups
+}
+
 // bitmap is a set of buckets.
 type bitmap []uint64
 
 func (m bitmap) set(n uint32)      { m[n/64] |= 1 << (n % 64) }
 func (m bitmap) has(n uint32) bool { return m[n/64]&(1<<(n%64)) != 0 }
 
-// Group is what one second pass looks at: the unequal ones of the buckets from From to To.
-type Group struct {
-	From, To  uint32 // To is the one after the last
-	Buckets   int    // that are unequal
-	Documents int64  // of both sides, in them
-
-	bits    int
-	unequal bitmap // of all groups
-}
-
 // Wants is whether the second pass looks at the document with key.
 func (g *Group) Wants(key uint64) bool {
-	n := bucket(key, g.bits)
+	n, _ := g.table.bucket(key)
 	return n >= g.From && n < g.To && g.unequal.has(n)
 }
 
 // Groups are the unequal buckets from the one with number from on, cut so that no group holds
 // more than limit documents unless a single bucket does; none when the sides are equal.
 func Groups(expected, found *Table, from uint32, limit int64) ([]Group, error) {
-	if expected.bits != found.bits {
-		return nil, fault.New(fault.Bug, "2^%d buckets are compared with 2^%d", expected.bits, found.bits)
+	if len(expected.buckets) != len(found.buckets) {
+		return nil, fault.New(fault.Bug, "%d buckets are compared with %d", len(expected.buckets), len(found.buckets))
 	}
-	unequal := make(bitmap, len(expected.suspect))
+	unequal := make(bitmap, (len(expected.buckets)+63)/64)
 	var groups []Group
 	for n := from; int(n) < len(expected.buckets); n++ {
 		e, f := expected.buckets[n], found.buckets[n]
-		if e == f && !expected.suspect.has(n) && !found.suspect.has(n) {
+		if e == f {
 			continue
 		}
 		unequal.set(n)
 		documents := e.Count + f.Count
 		last := len(groups) - 1
 		if last < 0 || groups[last].Documents+documents > limit {
-			groups = append(groups, Group{From: n, bits: expected.bits, unequal: unequal})
+			groups = append(groups, Group{From: n, table: expected, unequal: unequal})
 			last++
 		}
 		g := &groups[last]
-		g.To, g.Buckets, g.Documents = n+1, g.Buckets+1, g.Documents+documents
+		g.To, g.Documents = n+1, g.Documents+documents
 	}
 	return groups, nil
 }

@@ -89,6 +89,8 @@ func (t *target) answer(r *http.Request, path []string, body []byte) any {
 		return t.open(path[0])
 	case last == "_search":
 		return t.search(body)
+	case last == "_mget":
+		return t.several(body)
 	case strings.HasPrefix(path[0], "_"):
 		if method == http.MethodGet || method == http.MethodHead {
 			return notFound(path[0])

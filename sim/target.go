@@ -252,6 +252,27 @@ func (t *target) search(body []byte) any {
 	return reply{200, fmt.Appendf(nil, `{"pit_id":%q,"timed_out":false,"_shards":{"total":1,"failed":0},"hits":{"hits":[%s]}}`, asked.PIT.ID, strings.Join(hits, ","))}
 }
 
+// several is the answer to the question which of some documents are there.
+func (t *target) several(body []byte) any {
+	var asked struct {
+		Docs []struct {
+			Index   string `json:"_index"`
+			ID      string `json:"_id"`
+			Routing string `json:"routing"`
+		} `json:"docs"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return refusal(400, "parse_exception", err.Error())
+	}
+	var docs []string
+	for _, d := range asked.Docs {
+		i := t.indices[d.Index]
+		found := i != nil && i.rows[name{d.Routing, d.ID}] != nil && i.rows[name{d.Routing, d.ID}].deleted.IsZero()
+		docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"found":%v}`, quoted(d.Index), quoted(d.ID), found))
+	}
+	return reply{200, fmt.Appendf(nil, `{"docs":[%s]}`, strings.Join(docs, ","))}
+}
+
 func quoted(s string) string {
 	out, _ := json.Marshal(s) // a string
 	return string(out)
