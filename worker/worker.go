@@ -126,7 +126,8 @@ func (s Slot) failed(m *movement.Record, err error) error {
 		return err
 	}
 	s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
-	if !drive.Passing(err) && !fault.Is(err, fault.LostLease) && !fault.Is(err, fault.Conflict) {
+	ended := fault.Is(err, fault.LostLease) || fault.Is(err, fault.Interrupted) // nobody has told the worker to stop: the context was that of a lease
+	if !drive.Passing(err) && !ended && !fault.Is(err, fault.Conflict) {
 		return err
 	}
 	return nil

@@ -30,6 +30,7 @@ type counter struct {
 	fails  func(key string, attempt int) error
 	work   time.Duration
 	at     atomic.Int32 // turns at work
+	lost   atomic.Int32 // turns that end since their lease has ended, of which their context tells alone
 }
 
 func (c *counter) count(ctx context.Context, key string) error {
@@ -51,6 +52,9 @@ func (c *counter) count(ctx context.Context, key string) error {
 }
 
 func (c *counter) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	if c.lost.Add(-1) >= 0 {
+		return worker.Outcome{}, fmt.Errorf("a record is made: %w", context.Canceled)
+	}
 	if phase.Name == "one" {
 		return worker.Single(ctx, s, m, "movement/"+m.ID+"/phase/one", policy, func(ctx context.Context) error { return c.count(ctx, "one") })
 	}
@@ -168,6 +172,17 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 	f.run(t.Context(), 2)
 	if r := f.state(); r.State != movement.Finished || f.counts["3"] != 3 {
 		t.Errorf("%s after %d attempts", r.State, f.counts["3"])
+	}
+}
+
+// TestALeaseThatEndsWithinATurnEndsNoWorker: the context of the lease is all that such a turn has
+// been told, and nobody has told the worker to stop.
+func TestALeaseThatEndsWithinATurnEndsNoWorker(t *testing.T) {
+	f := newFleet(t)
+	f.lost.Store(7)
+	f.run(t.Context(), 1)
+	if r := f.state(); r.State != movement.Finished {
+		t.Errorf("it is %s", r.State)
 	}
 }
 
