@@ -30,25 +30,23 @@ func (c *Control) Throttle(ctx context.Context, o Order, change LimitsChange) (m
 }
 
 func throttle(ctx context.Context, d *drive.Driver, o Order, change LimitsChange) (*Movement, error) {
-	r, err := d.Movement(ctx, o.ID)
+	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
+		e := movement.Event{Verb: movement.Throttle, By: o.By, Why: o.Why}
+		if r.Kind != movement.Migrate {
+			return e, fault.New(fault.Refused, "a movement of kind %s has no limits", r.Kind)
+		}
+		rate := r.Rate
+		if o.Rate != nil {
+			rate = o.Rate
+		}
+		limits, err := migrate.ReadLimits(rate)
+		if err == nil {
+			limits, err = limits.With(change)
+		}
+		e.Rate = limits.JSON()
+		return e, err
+	})
 	if err != nil {
-		return nil, err
-	}
-	if r.Kind != movement.Migrate {
-		return nil, fault.New(fault.Refused, "a movement of kind %s has no limits", r.Kind)
-	}
-	rate := r.Rate
-	if o.Rate != nil {
-		rate = o.Rate
-	}
-	limits, err := migrate.ReadLimits(rate)
-	if err == nil {
-		limits, err = limits.With(change)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := d.Apply(ctx, o.ID, movement.Event{Verb: movement.Throttle, By: o.By, Why: o.Why, Rate: limits.JSON()}); err != nil {
 		return nil, err
 	}
 	return (&lookout{d: d, id: o.ID}).look(ctx)

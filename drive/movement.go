@@ -67,13 +67,18 @@ func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err erro
 // Apply lets an event happen to a movement, at the store's time, and gives the record after
 // it and what is to be done.
 func (d *Driver) Apply(ctx context.Context, id string, e movement.Event) (movement.Record, []movement.Effect, error) {
+	return d.ApplyTo(ctx, id, func(*movement.Record) (movement.Event, error) { return e, nil })
+}
+
+// ApplyTo is Apply of an event that depends on the record: event is asked again whenever somebody
+// else has changed that meanwhile. What it gives must not depend on whether it has happened.
+func (d *Driver) ApplyTo(ctx context.Context, id string, event func(*movement.Record) (movement.Event, error)) (movement.Record, []movement.Effect, error) {
 	var next movement.Record
 	var effects []movement.Effect
 	now, err := d.Now(ctx)
 	if err != nil {
 		return next, nil, err
 	}
-	e.At = now
 	wanted := []byte(nil)
 	err = again(ctx, func() error {
 		for {
@@ -88,6 +93,11 @@ func (d *Driver) Apply(ctx context.Context, id string, e movement.Event) (moveme
 			if err := decode(record.Value, &r); err != nil {
 				return err
 			}
+			e, err := event(&r)
+			if err != nil {
+				return err
+			}
+			e.At = now
 			if next, effects, err = movement.Step(r, e); err != nil {
 				return err
 			}
