@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -39,7 +40,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID), t.plan.Policy); err != nil || busy {
+	if busy, err := worker.Busy(ctx, t.Driver, work.Prefix(m.ID), t.plan.Policy); err != nil || busy {
 		return worker.Outcome{}, err
 	}
 	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"
@@ -78,7 +79,7 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 			return fault.At(err, ledger[i].Kind+" "+ledger[i].Name)
 		}
 	}
-	return t.Driver.RemoveAll(ctx, prefix(t.movement.ID))
+	return t.Driver.RemoveAll(ctx, work.Prefix(t.movement.ID))
 }
 
 // end does with the thing of an entry what the movement's end asks for. What it leaves alone

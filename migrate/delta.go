@@ -251,7 +251,7 @@ func (c *changing) store(next uint32) error {
 
 // addChanges adds what the pieces of changes tell.
 func (p *Progress) addChanges(ctx context.Context, d *drive.Driver, id string, at map[string]*IndexProgress, h *holders) error {
-	changes, err := drive.Pieces[change](ctx, d, prefix(id)+"change/")
+	changes, err := drive.Pieces[change](ctx, d, work.Prefix(id)+"change/")
 	for _, c := range changes {
 		h.see(&c.Lease)
 		p.Add(c.Copied)

@@ -146,7 +146,7 @@ func cut(text string, n int) string {
 
 // batchesOf are the batches of a migration in which documents failed, by item and position.
 func batchesOf(ctx context.Context, d *drive.Driver, id string) ([]failed, error) {
-	all, err := drive.Pieces[failed](ctx, d, prefix(id)+"failed/")
+	all, err := drive.Pieces[failed](ctx, d, work.Prefix(id)+"failed/")
 	batches := make([]failed, 0, len(all))
 	for _, f := range all {
 		batches = append(batches, f)
@@ -193,7 +193,7 @@ func Failures(ctx context.Context, d *drive.Driver, id, index string, each func(
 
 // failuresOf reads the list of one batch; none when it has just been removed.
 func failuresOf(ctx context.Context, d *drive.Driver, id string, b *failed) ([]Failure, error) {
-	list, err := drive.Read[failures](ctx, d, fmt.Sprintf("%sfailure/%s/%d", prefix(id), work.Safe(b.Item), b.From))
+	list, err := drive.Read[failures](ctx, d, fmt.Sprintf("%sfailure/%s/%d", work.Prefix(id), work.Safe(b.Item), b.From))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -251,13 +251,13 @@ type failedOnes struct {
 }
 
 func failedPieces(ctx context.Context, d *drive.Driver, id string) (f failedOnes, err error) {
-	if f.entries, err = failedUnder[entry](ctx, d, prefix(id)+"index/"); err != nil {
+	if f.entries, err = failedUnder[entry](ctx, d, work.Prefix(id)+"index/"); err != nil {
 		return f, err
 	}
 	if f.items, err = failedUnder[work.Item](ctx, d, work.ItemsPrefix(id)); err != nil {
 		return f, err
 	}
-	f.changes, err = failedUnder[change](ctx, d, prefix(id)+"change/")
+	f.changes, err = failedUnder[change](ctx, d, work.Prefix(id)+"change/")
 	return f, err
 }
 

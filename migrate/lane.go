@@ -117,12 +117,8 @@ type turn struct {
 }
 
 func (t *turn) key(parts ...string) string {
-	key := prefix(t.movement.ID)
-	return key + strings.Join(parts, "/")
+	return work.Prefix(t.movement.ID) + strings.Join(parts, "/")
 }
-
-// prefix is that of everything that is kept of a movement besides its record.
-func prefix(id string) string { return "movement/" + id + "/" }
 
 func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*turn, error) {
 	l.mu.Lock()

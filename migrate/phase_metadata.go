@@ -148,7 +148,7 @@ func templatesOfMovement(ctx context.Context, d *drive.Driver, id string, plan *
 	if len(plan.Templates) == 0 {
 		return nil, nil
 	}
-	records, err := drive.Pieces[TemplateProgress](ctx, d, prefix(id)+"template/")
+	records, err := drive.Pieces[TemplateProgress](ctx, d, work.Prefix(id)+"template/")
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	entries, err := drive.Pieces[entry](ctx, d, prefix(m.ID)+"index/")
+	entries, err := drive.Pieces[entry](ctx, d, work.Prefix(m.ID)+"index/")
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +134,14 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 			return nil, err
 		}
 	}
-	phases, err := drive.Pieces[work.Lease](ctx, d, prefix(m.ID)+"phase/")
+	phases, err := drive.Pieces[work.Lease](ctx, d, work.Prefix(m.ID)+"phase/")
 	if err != nil {
 		return nil, err
 	}
 	for _, lease := range phases {
 		holders.see(&lease)
 	}
-	repairs, err := drive.Pieces[work.Lease](ctx, d, prefix(m.ID)+"repair/")
+	repairs, err := drive.Pieces[work.Lease](ctx, d, work.Prefix(m.ID)+"repair/")
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *hol
 		if phase.Name != phaseVerify || phase.Started.IsZero() {
 			continue
 		}
-		checks, err := drive.Pieces[check](ctx, d, prefix(m.ID)+"check/"+work.Safe(phase.Key())+"/")
+		checks, err := drive.Pieces[check](ctx, d, work.Prefix(m.ID)+"check/"+work.Safe(phase.Key())+"/")
 		if err != nil {
 			return nil, false, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 )
 
 // share is the record by which a process tells the others how many of its slots send, so that
@@ -154,7 +155,7 @@ func (t *turn) adapt(ctx context.Context, m *movement.Record) {
 
 // waitingOf is why one of the processes waits for the target; "" when none does.
 func waitingOf(ctx context.Context, d *drive.Driver, id string, heartbeat time.Duration, now time.Time) (string, error) {
-	all, err := drive.Pieces[share](ctx, d, prefix(id)+"share/")
+	all, err := drive.Pieces[share](ctx, d, work.Prefix(id)+"share/")
 	var why []string
 	for _, s := range fresh(all, heartbeat, now) {
 		if s.Waiting != "" {

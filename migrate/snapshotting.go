@@ -133,7 +133,7 @@ func takenOf(ctx context.Context, d *drive.Driver, id string, plan *Plan) (*Take
 	if plan.Take == nil {
 		return nil, nil
 	}
-	pieces, err := drive.Pieces[taking](ctx, d, prefix(id)+"phase/"+phaseSnapshot)
+	pieces, err := drive.Pieces[taking](ctx, d, work.Prefix(id)+"phase/"+phaseSnapshot)
 	if piece, there := pieces[""]; there && err == nil {
 		return &piece.Taken, nil
 	}

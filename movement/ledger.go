@@ -35,7 +35,7 @@ type Entry struct {
 }
 
 // LedgerPrefix is the prefix of the keys of a movement's ledger.
-func LedgerPrefix(id string) string { return "movement/" + id + "/ledger/" }
+func LedgerPrefix(id string) string { return work.Prefix(id) + "ledger/" }
 
 // LedgerKey is the key of the entry for a thing.
 func LedgerKey(id, kind, name string) string {

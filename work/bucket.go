@@ -48,7 +48,10 @@ func BucketAt(n uint, digits int) string {
 }
 
 // ItemsPrefix is the prefix of the keys of all items of a movement.
-func ItemsPrefix(movement string) string { return "movement/" + movement + "/item/" }
+func ItemsPrefix(movement string) string { return Prefix(movement) + "item/" }
+
+// Prefix is that of everything that is kept of a movement besides its record.
+func Prefix(movement string) string { return "movement/" + movement + "/" }
 
 // BucketPrefix is the prefix of the keys of a bucket's items.
 func BucketPrefix(movement, bucket string) string { return ItemsPrefix(movement) + bucket + "/" }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/reshelve/reshelve/work"
 )
 
 // Doing is what a slot does.
@@ -74,7 +76,7 @@ func (b *Board) begin(slot, movement, phase string) {
 // hold shows that a slot holds a piece.
 func (b *Board) hold(slot, key string) {
 	b.show(slot, func(d *Doing) {
-		d.Piece, d.Since = strings.TrimPrefix(key, "movement/"+d.Movement+"/"), time.Now()
+		d.Piece, d.Since = strings.TrimPrefix(key, work.Prefix(d.Movement)), time.Now()
 	})
 }
 

@@ -116,7 +116,7 @@ func (s *Search) look(ctx context.Context, slot Slot, m *movement.Record, p work
 // count looks into every bucket, until an item is free, or all have ended; nothing is found
 // while another worker does that.
 func (s *Search) count(ctx context.Context, slot Slot, m *movement.Record, p work.Policy, sweep *work.Sweep) (found Found, err error) {
-	key := "movement/" + m.ID + "/phase/" + work.Safe(m.Current().Key()) + ".ended"
+	key := work.Prefix(m.ID) + "phase/" + work.Safe(m.Current().Key()) + ".ended"
 	p.MaxAttempts = math.MaxInt // no one who dies of it is the worse for having tried
 	held, there, err := Claim[census](ctx, slot, m, key, p)
 	if fault.Is(err, fault.NotFound) {
