@@ -30,6 +30,24 @@ type Engine interface {
 	// fault.Conflict. When the placement cannot be read, the error is that of the
 	// reading; one that does not name the shard gives a shard that refuses everything.
 	Open(ctx context.Context, id ID, placements Placements, settings Settings) (Shard, error)
+	// Stage prepares, durably, what open shards of an index (from) are to become: the
+	// incarnations of to own what from owns, and nothing else. Each shows what the shards of
+	// from show, refreshed by Stage, and goes on numbering behind the highest of their
+	// numbers. Nothing of from changes, and what is staged counts for nothing until the
+	// placement names its term: then Open, or Reload of a shard that goes on, takes it up.
+	// Staging again replaces what was staged for the same shards; what has not changed is
+	// not made again, so that the call behind a fence is short when there was one before it.
+	//
+	// An incarnation of one shard of from that goes on under its number keeps its changes and
+	// holds. Any other begins without: its first change is the one behind what was staged.
+	Stage(ctx context.Context, index uint32, from []uint32, to []Incarnation) (*Staged, error)
+	// Unstage removes what is staged of an index, durably, but for what the placement names
+	// already. Repeating it is harmless.
+	Unstage(ctx context.Context, index uint32, placements Placements) error
+	// Forget removes what is kept of a shard that is closed and that the placement does not
+	// name: its changes, holds and manifest, not the documents, which are another's. Durable
+	// when it returns; repeating it is harmless. With the shard open it is a fault.Conflict.
+	Forget(ctx context.Context, id ID) error
 	// Drop removes everything of an index whose shards are closed. Durable when it
 	// returns; repeating it is harmless. With a shard open it is a fault.Conflict.
 	Drop(ctx context.Context, index uint32) error
@@ -236,6 +254,10 @@ type Shard interface {
 	// Prune removes changes and tombstones that invariant 5 allows to, as of now. The
 	// changes of one group may go together, and not before the last may.
 	Prune(ctx context.Context, now time.Time) error
+
+	// Waits counts the requests that have waited for a fence since the shard was opened, by
+	// how long.
+	Waits() Waits
 
 	Stats() Stats
 	// Close waits for running requests and readers. Afterwards every request is

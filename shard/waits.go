@@ -1,0 +1,29 @@
+package shard
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// Waits is a histogram of waiting: Counts[i] requests waited for at most WaitBound(i), and
+// longer than WaitBound(i-1).
+type Waits struct {
+	Counts  [waitBuckets]int64
+	Longest time.Duration
+}
+
+const waitBuckets = 160
+
+// WaitBound is 1.1^i times 10 microseconds, so that a quantile is told within a tenth; the
+// last bucket has no bound.
+func WaitBound(i int) time.Duration {
+	return time.Duration(float64(10*time.Microsecond) * math.Pow(1.1, float64(i)))
+}
+
+// Add counts one.
+func (w *Waits) Add(took time.Duration) {
+	i := sort.Search(waitBuckets-1, func(i int) bool { return took <= WaitBound(i) })
+	w.Counts[i]++
+	w.Longest = max(w.Longest, took)
+}
