@@ -20,15 +20,16 @@ import (
 //
 // Locks are taken in this order: turn, the mutexes of shards, life, mu.
 type Engine struct {
-	dir     string
-	options Options
-	lock    *pebble.Lock
-	space   space
-	files   *files
-	tiers   tiers
-	merging chan struct{} // holds something while files are merged
-	inRAM   atomic.Int64  // bytes of segments that are in memory alone
-	room    atomic.Int64  // bytes for what was written last and is not indexed yet
+	dir      string
+	options  Options
+	lock     *pebble.Lock
+	space    space
+	files    *files
+	tiers    tiers
+	merging  chan struct{} // holds something while files are merged
+	inRAM    atomic.Int64  // bytes of segments that are in memory alone
+	narrowed narrowed
+	room     atomic.Int64 // bytes for what was written last and is not indexed yet
 
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it
@@ -166,6 +167,7 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 		e.forget(id)
 		return nil, fault.At(err, place(id))
 	}
+	s.countLater()
 	return s, nil
 }
 
@@ -230,7 +232,7 @@ func (e *Engine) dropped(index uint32) error {
 	}
 	defer done()
 	b := db.NewBatch()
-	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace, manifestSpace} {
+	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace, manifestSpace, stageSpace} {
 		lower, upper := bounds(appendIndex(nil, space, index))
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
 			return err

@@ -18,8 +18,9 @@ import (
 // format is the line that the file "format" of a data folder begins with. The
 // number grows with every change of FORMAT.md that an older version cannot read.
 const (
-	format  = "reshelve embedded shards, format 2"
+	format  = "reshelve embedded shards, format 3"
 	format1 = "reshelve embedded shards, format 1" // no source is packed in it
+	format2 = "reshelve embedded shards, format 2" // nothing is staged in it
 )
 
 // claim makes the folder where there is none, locks it, and checks its format. It
@@ -68,7 +69,7 @@ func (e *Engine) checkFormat() (isNew bool, err error) {
 	switch {
 	case err == nil && found == format:
 		return false, nil
-	case err == nil && found == format1:
+	case err == nil && (found == format1 || found == format2):
 		return false, fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n"))
 	case err == nil && strings.HasPrefix(found, "reshelve embedded"):
 		return false, fault.WithNext(fault.New(fault.Refused, "the folder has the format %q, this version knows %q", found, format),

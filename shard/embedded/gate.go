@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
@@ -26,6 +27,7 @@ type gate struct {
 	queued  int
 	empty   chan struct{} // closed when nobody is inside any more; nil: nobody waits for that
 	closed  bool
+	waits   shard.Waits
 }
 
 // enter gives a permit to a request that quotes an epoch, within ctx, and says what
@@ -61,6 +63,12 @@ func over(id shard.ID, asked int64) error { return &shard.Stale{ID: id, Asked: a
 
 // open waits until there is no fence. The mutex is held, before and after.
 func (g *gate) open(ctx context.Context, asked int64) error {
+	var began time.Time
+	defer func() {
+		if !began.IsZero() {
+			g.waits.Add(time.Since(began))
+		}
+	}()
 	for {
 		switch {
 		case g.closed:
@@ -71,6 +79,9 @@ func (g *gate) open(ctx context.Context, asked int64) error {
 			return nil
 		case g.queued >= maxQueued:
 			return fault.At(fault.New(fault.Limit, "%d requests wait for its fence", g.queued), g.place())
+		}
+		if began.IsZero() {
+			began = time.Now()
 		}
 		fence := g.fence
 		g.queued++
@@ -177,6 +188,13 @@ func (g *gate) close() {
 	_ = g.drain(context.Background())
 }
 
+// own makes a row of a placement the shard's.
+func (g *gate) own(version int64, row placement.Shard) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.version, g.placed = version, row
+}
+
 // disown takes the shard out of its placement.
 func (g *gate) disown() {
 	g.mu.Lock()
@@ -189,6 +207,13 @@ func (g *gate) now() placement.Shard {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.placed
+}
+
+// waitedFor counts those who have waited for a fence.
+func (g *gate) waitedFor() shard.Waits {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waits
 }
 
 func (g *gate) place() string { return place(g.id) }

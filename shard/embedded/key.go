@@ -19,6 +19,7 @@ const (
 	holdSpace  = 'h'
 
 	manifestSpace = 'm'
+	stageSpace    = 'p'
 )
 
 // Lengths of the parts that keys begin with.
@@ -27,6 +28,7 @@ const (
 	rowPrefix   = 1 + 4 + 8     // and the order key
 	shardPrefix = 1 + 4 + 4     // space, index, shard
 	runPrefix   = 1 + 4 + 4 + 8 // and the first sequence number
+	stagePrefix = 1 + 4 + 4 + 8 // and the term
 )
 
 // end is the last byte of a name: of a whole key that has no head, and of what

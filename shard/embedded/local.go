@@ -72,12 +72,28 @@ func (s *local) load(p placement.Placement) error {
 		return err
 	}
 	defer done()
+	taken := false
+	if row, named := p.Shard(s.id.Number); named {
+		if taken, err = s.takeUp(db, row.Term); err != nil {
+			return err
+		}
+	}
 	if err := s.read(db); err != nil {
 		return err
+	}
+	if taken {
+		row, _ := p.Shard(s.id.Number)
+		s.state.within = row.Range
 	}
 	if err := s.take(db, p); err != nil {
 		return err
 	}
+	return s.loadSegments(db)
+}
+
+// loadSegments reads what is stored of the segments, and publishes all that there is. The
+// mutex is held.
+func (s *local) loadSegments(db *store) error {
 	if x := s.segments; x != nil {
 		st, err := x.load(db)
 		if err == nil {
@@ -114,8 +130,15 @@ func (s *local) showAll(db *store) error {
 	return s.publish(v)
 }
 
-// read takes state and holds from disk. The mutex is held.
+// read takes state and holds from disk, where nothing else is known. The mutex is held.
 func (s *local) read(db *store) error {
+	err := s.readStored(db)
+	s.mark.reset(s.state.last)
+	return err
+}
+
+// readStored takes state and holds from disk. The mutex is held.
+func (s *local) readStored(db *store) error {
 	s.state = state{last: -1, pruned: -1, within: s.state.within}
 	value, closer, err := db.Get(stateKey(s.id))
 	switch {
@@ -128,7 +151,6 @@ func (s *local) read(db *store) error {
 			return s.failure(err)
 		}
 	}
-	s.mark.reset(s.state.last)
 	s.holds, err = readHolds(db, s.id)
 	return s.failure(err)
 }
@@ -191,11 +213,17 @@ func (s *local) Reload(ctx context.Context) error {
 	}
 	x := s.segments
 	if x == nil {
+		if taken, err := s.become(p); taken || err != nil {
+			return err
+		}
 		_, err := s.adopt(p)
 		return err
 	}
 	grown := false
 	err = x.inTurn(ctx, nil, func() error {
+		if taken, err := s.become(p); taken || err != nil {
+			return err
+		}
 		if row, named := p.Shard(s.id.Number); named {
 			if err := x.narrowStored(row.Range); err != nil {
 				return s.failure(err)
@@ -207,6 +235,7 @@ func (s *local) Reload(ctx context.Context) error {
 	if err == nil && grown {
 		_, err = x.refresh(ctx)
 	}
+	s.countLater()
 	return err
 }
 

@@ -115,16 +115,24 @@ func get(from pebble.Reader, key []byte) ([]byte, error) {
 	return value, closer.Close()
 }
 
-// named are the files that the manifests of an index name.
+// named are the files that the manifests of an index name, those that are staged too.
 func named(from pebble.Reader, index uint32) (map[string]bool, error) {
-	lower, upper := bounds(appendIndex(nil, manifestSpace, index))
+	names := map[string]bool{}
+	err := errors.Join(
+		namedIn(from, appendIndex(nil, manifestSpace, index), func(key []byte) bool { return len(key) == shardPrefix+1 }, names),
+		namedIn(from, appendIndex(nil, stageSpace, index), isStagedManifest, names))
+	return names, err
+}
+
+// namedIn adds the files that manifests name: what lies at keys with a prefix that are one's.
+func namedIn(from pebble.Reader, prefix []byte, isManifest func(key []byte) bool, names map[string]bool) error {
+	lower, upper := bounds(prefix)
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names := map[string]bool{}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		if len(it.Key()) != shardPrefix+1 {
+		if !isManifest(it.Key()) {
 			continue
 		}
 		var value []byte
@@ -136,7 +144,7 @@ func named(from pebble.Reader, index uint32) (map[string]bool, error) {
 			names[e.name] = true
 		}
 	}
-	return names, errors.Join(err, it.Error(), it.Close())
+	return errors.Join(err, it.Error(), it.Close())
 }
 
 // durable is what a shard knows of its manifest. It is changed with the turn held.
@@ -224,7 +232,12 @@ func (x *segments) damaged(cause error) {
 // open opens the file of an entry.
 func (x *segments) open(db *store, of listed) (*entry, error) {
 	id := x.shard.id
-	f, err := x.shard.engine.files.get(id.Index, of.name)
+	return openListed(x.shard.engine.files, db, id.Index, of, maskKey(id, of.number))
+}
+
+// openListed opens the file of an entry whose mask lies at a key.
+func openListed(files *files, from pebble.Reader, index uint32, of listed, mask []byte) (*entry, error) {
+	f, err := files.get(index, of.name)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +245,7 @@ func (x *segments) open(db *store, of listed) (*entry, error) {
 	if !of.hides {
 		return e, nil
 	}
-	value, err := get(db, maskKey(id, of.number))
+	value, err := get(from, mask)
 	if err == nil {
 		e.hidden, err = segment.ReadBits(value, f.Docs())
 	}

@@ -10,9 +10,15 @@ import (
 // commit writes what is in memory alone to a file, and a manifest of all. It reports
 // whether there was something to write.
 func (x *segments) commit(ctx context.Context) (needed bool, err error) {
-	base := x.retained()
-	defer base.release()
-	if err := x.inTurn(ctx, nil, func() error { needed = x.uncommitted(base); return nil }); err != nil || !needed {
+	var base *stack
+	moved := int64(0)
+	defer func() { base.release() }()
+	err = x.inTurn(ctx, nil, func() error {
+		base, moved = x.retained(), x.moved
+		needed = x.uncommitted(base)
+		return nil
+	})
+	if err != nil || !needed {
 		return false, err
 	}
 	written := map[*file]bool{} // files of which the base holds all up to its number
@@ -32,6 +38,10 @@ func (x *segments) commit(ctx context.Context) (needed bool, err error) {
 		written[r.file] = true
 	}
 	err = x.inTurn(ctx, r.file, func() error {
+		if x.moved != moved { // they are in another file
+			x.due.Store(true)
+			return nil
+		}
 		if r.file != nil {
 			if err := x.replace(r); err != nil {
 				return err
@@ -106,10 +116,15 @@ func (x *segments) mergeFiles() (more bool) {
 }
 
 func (x *segments) mergeSome(ctx context.Context) (more bool, err error) {
-	base := x.retained()
-	defer base.release()
+	var base *stack
 	var sources []*entry
-	err = x.inTurn(ctx, nil, func() error { sources = x.mergeable(base); return nil })
+	moved := int64(0)
+	defer func() { base.release() }()
+	err = x.inTurn(ctx, nil, func() error {
+		base, moved = x.retained(), x.moved
+		sources = x.mergeable(base)
+		return nil
+	})
 	if err != nil || sources == nil {
 		return false, err
 	}
@@ -121,6 +136,9 @@ func (x *segments) mergeSome(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	err = x.inTurn(ctx, r.file, func() error {
+		if x.moved != moved { // they may show more now
+			return nil
+		}
 		if err := x.replace(r); err != nil {
 			return err
 		}

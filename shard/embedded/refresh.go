@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -124,6 +123,7 @@ func (s *local) recount(db *store, within routing.Range) error {
 	if err != nil {
 		return s.failure(err)
 	}
+	s.state.estimated = false
 	s.state.within, s.state.docs, s.state.tombstones, s.state.bytes = within, counted.docs, counted.tombstones, counted.bytes
 	return nil
 }
@@ -131,17 +131,10 @@ func (s *local) recount(db *store, within routing.Range) error {
 // count gives the counts of a range.
 func (s *local) count(from pebble.Reader, within routing.Range) (counted state, err error) {
 	lower, upper := rowBounds(s.id.Index, within)
-	it, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		return counted, err
+	for lower != nil && err == nil {
+		lower, err = countSome(from, lower, upper, &counted)
 	}
-	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var row met
-		if row, err = metUnder(it); err == nil {
-			counted.tally(&row, 1)
-		}
-	}
-	return counted, errors.Join(err, it.Error(), it.Close())
+	return counted, err
 }
 
 // narrow publishes again what is published, for the range that the shard owns now; of a

@@ -131,8 +131,16 @@ func (s *local) again(db *store) error {
 	if s.gone {
 		return nil
 	}
-	if err := s.read(db); err != nil {
+	placed := s.gate.now()
+	taken, err := s.takeUp(db, placed.Term) // again: that it was is not synced
+	if err == nil {
+		err = s.read(db)
+	}
+	if err != nil {
 		return err
+	}
+	if taken {
+		s.state.within = placed.Range
 	}
 	return s.showAll(db)
 }

@@ -24,6 +24,7 @@ type segments struct {
 	pending atomic.Int64  // bytes that were written and are not in the stack
 	numbers atomic.Uint64 // the last that an entry was given
 	inRAM   atomic.Int64  // bytes of the stack's segments in memory
+	moved   int64         // how often the entries became others, or their files, but by what keeps them few; changed with the turn held
 	keeper
 
 	committed atomic.Int64 // sequence number of the manifest; -1: none
@@ -202,6 +203,11 @@ func (x *segments) refresh(ctx context.Context) (int64, error) {
 		return x.shard.shown(), x.shard.failure(err)
 	}
 	defer x.give()
+	return x.refreshInTurn(ctx)
+}
+
+// refreshInTurn is refresh with the turn held.
+func (x *segments) refreshInTurn(ctx context.Context) (int64, error) {
 	for {
 		v, base, err := x.newer(false)
 		if err != nil || v == nil {

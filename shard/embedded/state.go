@@ -17,21 +17,31 @@ type state struct {
 	docs       int64
 	tombstones int64
 	bytes      int64 // of ids, routing and sources of the documents
+	estimated  bool  // the tombstones and bytes of within were not counted
 }
+
+// uncounted is stored for the range of a state whose counts are estimates: nobody owns one
+// key alone.
+var uncounted = routing.Range{From: routing.MaxKey, To: routing.MaxKey}
 
 func encodeState(s *state) []byte {
 	var dst []byte
-	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, s.docs, s.tombstones, s.bytes} {
+	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, s.docs, max(s.tombstones, 0), max(s.bytes, 0)} { // an estimate may turn out too low
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	dst = binary.BigEndian.AppendUint64(dst, uint64(s.within.From))
-	return binary.BigEndian.AppendUint64(dst, uint64(s.within.To))
+	within := s.within
+	if s.estimated {
+		within = uncounted
+	}
+	dst = binary.BigEndian.AppendUint64(dst, uint64(within.From))
+	return binary.BigEndian.AppendUint64(dst, uint64(within.To))
 }
 
 func readState(value []byte) (state, error) {
 	d := decoder{rest: value, what: "state of a shard"}
 	s := state{last: d.number() - 1, pruned: d.number() - 1, term: d.number(), docs: d.number(), tombstones: d.number(), bytes: d.number()}
 	s.within = routing.Range{From: routing.Key(d.fixed()), To: routing.Key(d.fixed())}
+	s.estimated = s.within == uncounted
 	if len(d.rest) > 0 || s.pruned > s.last || s.within.From > s.within.To {
 		d.fail()
 	}
