@@ -40,6 +40,10 @@ type Engine interface {
 	//
 	// An incarnation of one shard of from that goes on under its number keeps its changes and
 	// holds. Any other begins without: its first change is the one behind what was staged.
+	//
+	// What [CheckStage] refuses is a fault.Bug. A shard of from that is not open is a
+	// fault.NotFound, and *Stale when it owns nothing; an incarnation of another shard that is
+	// open is a fault.Conflict.
 	Stage(ctx context.Context, index uint32, from []uint32, to []Incarnation) (*Staged, error)
 	// Unstage removes what is staged of an index, durably, but for what the placement names
 	// already. Repeating it is harmless.

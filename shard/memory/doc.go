@@ -11,6 +11,7 @@
 //   - truth: the pure core; the same calls in the same order give the same state.
 //   - tree: a persistent treap; a reader is the root that it had.
 //   - gate: what a request passes before it touches the truth.
+//   - staged: the truth of an incarnation, made of the rows of others; it waits for its term.
 //
 // # Invariants
 //
@@ -22,6 +23,8 @@
 //  4. The segment of a reader is made of its rows alone, when it is first asked for.
 //  5. Nothing blocks while the mutex is held; placements are read outside it, and an
 //     older one never replaces a newer.
+//  6. Each shard has its own rows: what one writes after a change of ownership was staged,
+//     another does not have.
 //
 // Absent on purpose: durability, limits of memory, and refreshes by a timer.
 package memory

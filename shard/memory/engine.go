@@ -23,7 +23,8 @@ type Engine struct {
 
 	mu     sync.Mutex // guards what follows, and is taken before no other
 	truths map[shard.ID]*truth
-	open   map[shard.ID]bool
+	staged map[shard.ID]staged
+	open   map[shard.ID]*Shard // nil: it is about to be
 	closed bool
 }
 
@@ -34,7 +35,7 @@ func New(o Options) *Engine {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	return &Engine{clock: o.Clock, truths: map[shard.ID]*truth{}, open: map[shard.ID]bool{}}
+	return &Engine{clock: o.Clock, truths: map[shard.ID]*truth{}, staged: map[shard.ID]staged{}, open: map[shard.ID]*Shard{}}
 }
 
 // defaultAge is that of shard.Settings.
@@ -58,6 +59,9 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 	s.idle = sync.NewCond(&s.mu)
 	s.take(placed)
 	s.publish()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.open[id] = s
 	return s, nil
 }
 
@@ -65,13 +69,13 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 func (e *Engine) claim(id shard.ID) (*truth, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.closed:
+	if e.closed {
 		return nil, fault.New(fault.Unavailable, "the engine is closed")
-	case e.open[id]:
+	}
+	if _, is := e.open[id]; is {
 		return nil, fault.New(fault.Conflict, "shard %d of index %d is open already", id.Number, id.Index)
 	}
-	e.open[id] = true
+	e.open[id] = nil
 	if e.truths[id] == nil {
 		e.truths[id] = newTruth()
 	}
@@ -98,6 +102,7 @@ func (e *Engine) Drop(_ context.Context, index uint32) error {
 		}
 	}
 	maps.DeleteFunc(e.truths, func(id shard.ID, _ *truth) bool { return id.Index == index })
+	maps.DeleteFunc(e.staged, func(id shard.ID, _ staged) bool { return id.Index == index })
 	return nil
 }
 
@@ -107,6 +112,9 @@ func (e *Engine) Indices(context.Context) ([]uint32, error) {
 	defer e.mu.Unlock()
 	var indices []uint32
 	for id := range e.truths {
+		indices = append(indices, id.Index)
+	}
+	for id := range e.staged {
 		indices = append(indices, id.Index)
 	}
 	slices.Sort(indices)

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"time"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
@@ -12,7 +13,15 @@ import (
 // admit takes the mutex for a request that quotes an epoch, after any fence. With
 // an error it is not held.
 func (s *Shard) admit(ctx context.Context, epoch int64) error {
-	if err := s.enter(ctx, epoch); err != nil {
+	waited, err := s.enter(ctx, epoch)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	if waited > 0 {
+		s.waits.Add(waited)
+	}
+	if err != nil {
 		return err
 	}
 	if s.placed.Epoch == 0 || s.placed.Epoch != epoch {
@@ -23,27 +32,37 @@ func (s *Shard) admit(ctx context.Context, epoch int64) error {
 	return nil
 }
 
-// enter takes the mutex once there is no fence. With an error it is not held.
-func (s *Shard) enter(ctx context.Context, epoch int64) error {
+// enter takes the mutex once there is no fence, and tells for how long there was one. With
+// an error it is not held.
+func (s *Shard) enter(ctx context.Context, epoch int64) (waited time.Duration, err error) {
 	for {
 		if ctx.Err() != nil {
-			return unavailable(ctx)
+			return waited, unavailable(ctx)
 		}
 		s.mu.Lock()
 		fence, closed := s.fence, s.closed
 		if closed {
 			s.mu.Unlock()
-			return s.over(epoch)
+			return waited, s.over(epoch)
 		}
 		if fence == nil {
-			return nil
+			return waited, nil
 		}
 		s.mu.Unlock()
+		begun := time.Now()
 		select {
 		case <-fence:
 		case <-ctx.Done():
 		}
+		waited += max(time.Since(begun), 1)
 	}
+}
+
+// Waits counts writes by their groups.
+func (s *Shard) Waits() shard.Waits {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waits
 }
 
 // over is the refusal of a request to a shard that is closed.
@@ -67,7 +86,7 @@ func (s *Shard) owns(key routing.Key) error {
 // Fence waits for another one to be released, within ctx. A release that cannot
 // read the placement fails, and the shard stays fenced: call it again.
 func (s *Shard) Fence(ctx context.Context) (int64, func(context.Context) error, error) {
-	if err := s.enter(ctx, 0); err != nil {
+	if _, err := s.enter(ctx, 0); err != nil {
 		return 0, nil, err
 	}
 	defer s.mu.Unlock()
@@ -124,6 +143,9 @@ func (s *Shard) take(p placement.Placement) {
 		return
 	}
 	s.placed = row
+	if s.become(row) {
+		return
+	}
 	s.truth.recount(row.Range)
 	s.published = s.published.over(row.Range)
 }

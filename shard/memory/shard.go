@@ -29,6 +29,7 @@ type Shard struct {
 	readers   map[*Reader]bool
 	idle      *sync.Cond // told when a reader is closed
 	ops       shard.OpCounts
+	waits     shard.Waits
 	closed    bool
 }
 
@@ -119,14 +120,19 @@ func (s *Shard) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) 
 func (s *Shard) Refresh(context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
+	if s.closed {
 		return 0, s.over(0)
-	case s.published.seqNo != s.truth.last():
+	}
+	s.refresh()
+	return s.published.seqNo, nil
+}
+
+// refresh publishes what there is if it is new. The mutex is held.
+func (s *Shard) refresh() {
+	if s.published.seqNo != s.truth.last() {
 		s.ops.Refresh++
 		s.publish()
 	}
-	return s.published.seqNo, nil
 }
 
 // Mend finds nothing to do: there are no files.

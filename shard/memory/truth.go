@@ -80,6 +80,17 @@ func (t *truth) recount(r routing.Range) {
 	}
 }
 
+// within is the same truth with the rows of a range alone: its changes and holds stay.
+func (t *truth) within(r routing.Range) *truth {
+	less := *t
+	less.rows = nil
+	for row := range t.rows.within(r, nil) {
+		less.rows = less.rows.with(*row)
+	}
+	less.recount(r)
+	return &less
+}
+
 // changes are those after a sequence number, at most limit, never changed later;
 // false when some of them are gone.
 func (t *truth) changes(after int64, limit int) ([]logged, bool) {
