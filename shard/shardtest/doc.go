@@ -2,13 +2,14 @@
 // suite of the contract in package shard, run by each engine's tests and by the one
 // in memory.
 //
-//	Run(t, Case) ─┬─ conversations   one shard, a few requests, the exact answers
+//	Run(t, Case) ─┬─ conversations   one shard or a family, a few requests, the exact answers
 //	              ├─ histories       many clients at once; is there an order that explains them?
 //	              └─ programs        random requests, answered as a plain map answers them
 //
 // # Terms
 //
 //   - talk: a shard with the placement that a test gives it, and short verbs for it.
+//   - family: all shards of an index, whose ownership a test changes, with what was written.
 //   - script: a conversation about versions in lines of text; its answers were
 //     taken from OpenSearch 2.19.0.
 //   - model: a map and a list, plain enough to be right.

@@ -29,6 +29,13 @@ func RunViews(t *testing.T, c Case) {
 	}
 }
 
+// RunStages tries what is said of changes of ownership, for an engine of another configuration.
+func RunStages(t *testing.T, c Case) {
+	for _, test := range stages {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
 // Run tries everything.
 func Run(t *testing.T, c Case) {
 	for _, group := range []struct {
@@ -46,6 +53,7 @@ func Run(t *testing.T, c Case) {
 		{"hold", holds},
 		{"prune", prunings},
 		{"engine", engines},
+		{"stage", stages},
 		{"together", histories},
 		{"program", programs},
 	} {
