@@ -27,3 +27,28 @@ func (w *Waits) Add(took time.Duration) {
 	w.Counts[i]++
 	w.Longest = max(w.Longest, took)
 }
+
+// Plus is both counts together.
+func (w Waits) Plus(o Waits) Waits {
+	for i, n := range o.Counts {
+		w.Counts[i] += n
+	}
+	w.Longest = max(w.Longest, o.Longest)
+	return w
+}
+
+// Since is what was counted after before. Longest is then known within its bucket, unless it
+// is the longest of all.
+func (w Waits) Since(before Waits) (since Waits) {
+	for i, n := range w.Counts {
+		if since.Counts[i] = n - before.Counts[i]; since.Counts[i] > 0 && i < waitBuckets-1 {
+			since.Longest = min(WaitBound(i), w.Longest)
+		} else if since.Counts[i] > 0 {
+			since.Longest = w.Longest
+		}
+	}
+	if w.Longest > before.Longest {
+		since.Longest = w.Longest
+	}
+	return since
+}

@@ -143,11 +143,12 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 	return idx, alias, nil
 }
 
-// reload reads the truth about an index again: its name, its placement. Shards of
-// the old placement are told.
+// reload reads the placement of an index again. Its shards are told.
 func (s *Store) reload(ctx context.Context, name string) error {
-	s.admin.Lock()
-	defer s.admin.Unlock()
+	if err := s.admin.take(ctx); err != nil {
+		return err
+	}
+	defer s.admin.leave()
 	old := s.view.Load().indices[name]
 	if old == nil {
 		return exception.NoSuchIndex(name)
@@ -156,13 +157,5 @@ func (s *Store) reload(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, sh := range old.shards {
-		if err := sh.Reload(ctx); err != nil {
-			return err
-		}
-	}
-	changed := *old
-	changed.placement = p
-	s.publish(func(v *view) { v.indices[name] = &changed })
-	return nil
+	return s.place(ctx, old, p)
 }

@@ -10,22 +10,39 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
+// turn is a lock for which one waits no longer than a context.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) leave() { <-t }
+
 // lock takes s.admin. When it is not known how the last change ended, it reads the truth
 // first.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	s.admin.Lock()
-	if err := ctx.Err(); err != nil { // gone while it waited
-		s.admin.Unlock()
+	if err := s.admin.take(ctx); err != nil {
 		return nil, err
 	}
 	if s.doubt {
 		if err := s.settle(ctx); err != nil {
-			s.admin.Unlock()
+			s.admin.leave()
 			return nil, fault.At(err, "reading how the last change ended")
 		}
 		s.doubt = false
 	}
-	return s.admin.Unlock, nil
+	return s.admin.leave, nil
 }
 
 // settle makes the view what the coordination store says.

@@ -45,8 +45,8 @@ type Store struct {
 	engine  shard.Engine
 	options Options
 
-	admin sync.Mutex // held by a change of names, settings or mappings; see lock
-	doubt bool       // under admin: whether the last change was made is not known
+	admin turn // of a change of names, settings, mappings or placements; see lock
+	doubt bool // under admin: whether the last change was made is not known
 	view  atomic.Pointer[view]
 
 	refresher  refresher
@@ -64,7 +64,7 @@ func (s *Store) Logger() *slog.Logger { return s.options.Logger }
 // left over, opens every shard of every open index on e, and begins to refresh
 // and prune. The store uses both alone, and closes neither.
 func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store, error) {
-	s := &Store{coord: c, engine: e, options: o.withDefaults()}
+	s := &Store{coord: c, engine: e, options: o.withDefaults(), admin: newTurn()}
 	s.background, s.stop = context.WithCancel(context.Background())
 	s.refresher.init()
 	s.points.init()

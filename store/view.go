@@ -198,15 +198,20 @@ func (s *Store) openShards(ctx context.Context, idx *index) error {
 	}
 	idx.shards, idx.indexer = map[uint32]shard.Shard{}, &indexer{}
 	idx.indexer.schema.Store(idx.schema)
-	settings := shard.Settings{MinimumAge: idx.rules.tombstones, Indexer: idx.indexer}
 	for _, row := range idx.placement.Shards {
-		opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: row.Number}, s, settings)
+		opened, err := s.openShard(ctx, idx, row.Number)
 		if err != nil {
-			return fault.At(joined(err, idx.closeShards()), fmt.Sprintf("shard %d", row.Number))
+			return joined(err, idx.closeShards())
 		}
 		idx.shards[row.Number] = opened
 	}
 	return nil
+}
+
+func (s *Store) openShard(ctx context.Context, idx *index, number uint32) (shard.Shard, error) {
+	settings := shard.Settings{MinimumAge: idx.rules.tombstones, Indexer: idx.indexer}
+	opened, err := s.engine.Open(ctx, shard.ID{Index: idx.entry.Number, Number: number}, s, settings)
+	return opened, fault.At(err, fmt.Sprintf("shard %d", number))
 }
 
 // closeShards closes the shards of an index; it may be called twice.

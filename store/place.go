@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// numbered is the index of a number; nil when there is none.
+func (v *view) numbered(number uint32) *index {
+	for _, idx := range v.indices {
+		if idx.entry.Number == number {
+			return idx
+		}
+	}
+	return nil
+}
+
+// place makes an index of the view what a placement says: shards that it names newly are
+// opened, the others are told, and then everybody routes by it, all at once. It is the one
+// way in which a view gets another placement, whoever read it first, so that no view names
+// shards that it has not. Shards that are no longer named are closed behind the scenes: who
+// reads them goes on. The caller holds s.admin.
+func (s *Store) place(ctx context.Context, old *index, p placement.Placement) error {
+	if p.Version < old.placement.Version {
+		return nil
+	}
+	changed := *old
+	changed.placement = p
+	if old.shards == nil {
+		s.publish(func(v *view) { v.indices[old.record.Name] = &changed })
+		return nil
+	}
+	changed.shards = map[uint32]shard.Shard{}
+	fresh := index{record: old.record, shards: map[uint32]shard.Shard{}}
+	gone := maps.Clone(old.shards)
+	var err error
+	for _, row := range p.Shards {
+		sh := old.shards[row.Number]
+		if delete(gone, row.Number); sh == nil {
+			if sh, err = s.openShard(ctx, old, row.Number); err != nil {
+				break
+			}
+			fresh.shards[row.Number] = sh
+		}
+		changed.shards[row.Number] = sh
+	}
+	for _, sh := range old.shards {
+		if err == nil {
+			err = sh.Reload(ctx)
+		}
+	}
+	if err != nil {
+		return joined(err, fresh.closeShards())
+	}
+	s.publish(func(v *view) { v.indices[old.record.Name] = &changed })
+	for _, sh := range gone {
+		s.vanish(old, sh)
+	}
+	return nil
+}
+
+// vanish closes a shard that owns nothing any more, when nobody reads it.
+func (s *Store) vanish(idx *index, sh shard.Shard) {
+	s.running.Go(func() {
+		err := s.guarded("closing a shard", sh.Close)
+		if err != nil {
+			s.options.Logger.Warn("a shard that owns nothing any more was not closed", "index", idx.record.Name, "shard", sh.ID().Number,
+				"error", fault.At(err, fmt.Sprintf("shard %d", sh.ID().Number)))
+		}
+	})
+}

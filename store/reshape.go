@@ -1,0 +1,190 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// PlacementOf is the newest placement of an index, as the coordination store has it.
+func (s *Store) PlacementOf(ctx context.Context, name string) (placement.Placement, error) {
+	idx := s.view.Load().indices[name]
+	if idx == nil {
+		return placement.Placement{}, exception.NoSuchIndex(name)
+	}
+	return s.Placement(ctx, idx.entry.Number)
+}
+
+// Shelves are the shards of an index as they are now, for people.
+type Shelves struct {
+	Index    string
+	Version  int64
+	Shelves  []Shelf // by range
+	Last     placement.Change
+	Transfer json.RawMessage // see placement.Placement
+}
+
+// Shelf is one shard of Shelves. The counts are zeros when the index is closed.
+type Shelf struct {
+	placement.Shard
+	Docs, Tombstones, Bytes, SeqNo int64
+}
+
+// PlacementView tells how the shards of an index are placed, and what they have.
+func (s *Store) PlacementView(ctx context.Context, name string) (Shelves, error) {
+	for round := 1; ; round++ {
+		idx := s.view.Load().indices[name]
+		if idx == nil {
+			return Shelves{}, exception.NoSuchIndex(name)
+		}
+		shelves, settled := idx.shelves()
+		if settled {
+			return shelves, nil
+		}
+		if err := pause(ctx, round); err != nil {
+			return Shelves{}, err
+		}
+	}
+}
+
+// shelves are what the index has; false while its shards are not what it says.
+func (idx *index) shelves() (Shelves, bool) {
+	p := idx.placement
+	told := Shelves{Index: idx.record.Name, Version: p.Version, Last: p.Last, Transfer: p.Transfer}
+	for _, row := range p.Shards {
+		shelf := Shelf{Shard: row}
+		if sh := idx.shards[row.Number]; sh != nil {
+			counts := sh.Stats()
+			shelf.Docs, shelf.Tombstones, shelf.Bytes, shelf.SeqNo = counts.Docs, counts.Tombstones, counts.Bytes, counts.SeqNo
+			if sh.Placed().Epoch != row.Epoch {
+				return told, false
+			}
+		}
+		told.Shelves = append(told.Shelves, shelf)
+	}
+	return told, true
+}
+
+// ChangePlacement changes what a placement says of a reshaping, and nobody's ownership: the
+// edit gets the newest placement and gives its successor, whose Version is raised here, or
+// the same again to leave it as it is. It may be called several times. An index that is gone
+// is fault.NotFound; fault.Unavailable when it is not known whether the change was made.
+func (s *Store) ChangePlacement(ctx context.Context, index uint32, edit func(placement.Placement) (placement.Placement, error)) (placement.Placement, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return placement.Placement{}, err
+	}
+	defer unlock()
+	for {
+		record, p, err := s.readPlacement(ctx, index)
+		if err != nil {
+			return p, err
+		}
+		next, err := edit(p)
+		if err != nil {
+			return p, err
+		}
+		if bytes.Equal(next.Encode(), p.Encode()) {
+			return p, nil
+		}
+		if !slices.Equal(next.Shards, p.Shards) || next.Index != p.Index || next.Next < p.Next {
+			return p, fault.New(fault.Bug, "a change of placement that is no hand-off changes who owns what: %v after %v", next, p)
+		}
+		next.Version = p.Version + 1
+		switch err = s.swap(context.WithoutCancel(ctx), record, next.Encode(), 5); {
+		case err == nil:
+			return next, s.place(context.WithoutCancel(ctx), s.view.Load().numbered(index), next)
+		case !fault.Is(err, fault.Conflict):
+			return p, err
+		}
+	}
+}
+
+// readPlacement is the newest placement of an index that the view has, with its record. The
+// caller holds s.admin.
+func (s *Store) readPlacement(ctx context.Context, index uint32) (coord.Record, placement.Placement, error) {
+	if s.view.Load().numbered(index) == nil {
+		return coord.Record{}, placement.Placement{}, gone(index)
+	}
+	record, err := s.coord.Get(ctx, placementKey(index))
+	if err != nil {
+		return record, placement.Placement{}, fault.At(err, placementKey(index))
+	}
+	p, err := placement.Decode(record.Value)
+	return record, p, err
+}
+
+func gone(index uint32) error {
+	return fault.New(fault.NotFound, "index number %d was deleted", index)
+}
+
+// swap changes a record, in at most so many tries: as long as it is not known how a try has
+// ended, the same change is made again, which happens once because it quotes a revision.
+// fault.Conflict: somebody else was faster.
+func (s *Store) swap(ctx context.Context, old coord.Record, value []byte, tries int) error {
+	for round := 1; ; round++ {
+		_, err := s.coord.Swap(ctx, old.Key, old.Revision, value)
+		if fault.Is(err, fault.Conflict) {
+			found, reading := s.coord.Get(ctx, old.Key)
+			switch {
+			case reading == nil && bytes.Equal(found.Value, value):
+				return nil
+			case reading == nil:
+				return err
+			}
+			err = reading
+		}
+		if err == nil || refused(err) || round >= tries {
+			return fault.At(err, old.Key)
+		}
+		if waited := pause(ctx, round); waited != nil {
+			return fault.At(joined(err, waited), old.Key)
+		}
+	}
+}
+
+// refused reports whether an error says that a change was not made. Others leave it open.
+func refused(err error) bool {
+	for _, kind := range []fault.Kind{fault.NotFound, fault.Refused, fault.Limit, fault.Usage, fault.Unauthorised} {
+		if fault.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stage prepares what shards of an index are to become; see shard.Engine. Without a fence it
+// makes the one behind it short.
+func (s *Store) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (*shard.Staged, error) {
+	if s.view.Load().numbered(index) == nil {
+		return nil, gone(index)
+	}
+	return s.engine.Stage(ctx, index, from, to)
+}
+
+// Unstage removes what is staged of an index and not named by its placement.
+func (s *Store) Unstage(ctx context.Context, index uint32) error {
+	return s.engine.Unstage(ctx, index, s)
+}
+
+// ForgetShards removes what is left of shards that own nothing any more. Of one that is
+// still read, in a point in time or a scroll, it is a fault.Conflict: the next start forgets
+// it, or the next call.
+func (s *Store) ForgetShards(ctx context.Context, index uint32, numbers []uint32) error {
+	var failed error
+	for _, number := range numbers {
+		err := s.engine.Forget(ctx, shard.ID{Index: index, Number: number})
+		if err != nil && failed == nil {
+			failed = fault.At(err, fmt.Sprintf("shard %d", number))
+		}
+	}
+	return failed
+}
