@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
@@ -117,20 +118,19 @@ func (s *Store) adopt(ctx context.Context, name string, entry catalog.Entry, old
 }
 
 // retire closes the shards of an index that no view has any more and, when it is
-// removed, its rows and records. What still reads them is waited for in the background,
-// and not for long once the store is closed.
+// removed, its rows and records. What still reads them is waited for in the background, and
+// here for a moment: it may itself wait for the caller's turn. Once the store is closed, it
+// is not waited for for long.
 func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
-	err := s.dismantle(ctx, idx, removed)
-	if err == nil {
-		return
-	}
-	if !fault.Is(err, fault.Conflict) {
-		s.leftOver(idx, err)
-		return
-	}
 	ctx = context.WithoutCancel(ctx)
+	over := make(chan struct{})
 	s.running.Go(func() {
-		for round, rest := 1, 20; err != nil; round++ {
+		defer close(over)
+		for round, rest := 1, 20; ; round++ {
+			err := s.guarded("removal", func() error { return s.dismantle(ctx, idx, removed) })
+			if err == nil {
+				return
+			}
 			if rest == 0 || !fault.Is(err, fault.Conflict) {
 				s.leftOver(idx, err)
 				return
@@ -139,10 +139,18 @@ func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
 				rest--
 			}
 			_ = pause(ctx, round) // ctx does not end
-			err = s.guarded("removal", func() error { return s.dismantle(ctx, idx, removed) })
 		}
 	})
+	timer := time.NewTimer(retirement)
+	defer timer.Stop()
+	select {
+	case <-over:
+	case <-timer.C:
+	}
 }
+
+// retirement is how long a change waits for those who still read what it has removed.
+const retirement = time.Second
 
 // leftOver tells that something of an index remains; the next start removes it.
 func (s *Store) leftOver(idx *index, err error) {

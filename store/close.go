@@ -7,7 +7,7 @@ import (
 )
 
 // CloseIndices closes indices: they keep their documents and take no requests. It
-// returns those that were open.
+// returns those that were open. One whose shards are about to change is not closed.
 func (s *Store) CloseIndices(ctx context.Context, e catalog.Expression) ([]string, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -17,6 +17,11 @@ func (s *Store) CloseIndices(ctx context.Context, e catalog.Expression) ([]strin
 	names, changed, err := s.turning(e, true)
 	if err != nil || len(changed) == 0 {
 		return nil, err
+	}
+	for _, name := range changed {
+		if idx := s.view.Load().indices[name]; idx != nil && idx.placement.Transfer != nil {
+			return nil, idx.reshaping()
+		}
 	}
 	return changed, s.change(ctx, nil, closed(names, true))
 }

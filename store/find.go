@@ -56,11 +56,11 @@ func (s *Store) Find(ctx context.Context, where Where, r search.Request) (*Found
 }
 
 // mend makes the segments again that are damaged in the shards of a search. Its readers have
-// been closed.
+// been closed. A shard that owns nothing any more is not searched again.
 func mend(ctx context.Context, parts [][]part) error {
 	for _, of := range parts {
 		for _, p := range of {
-			if err := p.index.shards[p.row.Number].Mend(ctx); err != nil {
+			if err := p.index.shards[p.row.Number].Mend(ctx); err != nil && !fault.Is(err, fault.Stale) {
 				return err
 			}
 		}

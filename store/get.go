@@ -143,6 +143,14 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 	return idx, alias, nil
 }
 
+// reloadAfter is reload after the pause of a round.
+func (s *Store) reloadAfter(ctx context.Context, name string, round int) error {
+	if err := pause(ctx, round); err != nil {
+		return err
+	}
+	return s.reload(ctx, name)
+}
+
 // reload reads the placement of an index again. Its shards are told.
 func (s *Store) reload(ctx context.Context, name string) error {
 	if err := s.admin.take(ctx); err != nil {

@@ -51,6 +51,8 @@ func (o *OverBudget) Unwrap() error { return fault.New(fault.Unavailable, "over 
 // is fault.NotFound.
 func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation, budget time.Duration,
 	next func(p placement.Placement, at map[uint32]int64) (placement.Placement, error)) (HandedOff, error) {
+	s.running.Add(1) // closing the store waits for its end
+	defer s.running.Done()
 	h := handOff{store: s, index: index, from: slices.Sorted(slices.Values(from)), to: to, budget: budget, next: next}
 	if err := h.sources(); err != nil {
 		return HandedOff{}, err

@@ -64,6 +64,13 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 	return nil
 }
 
+// handedOver reports whether a shard of an open index owns nothing any more. All that was
+// written to it was refreshed then, and is shown by those that own its range.
+func (s *Store) handedOver(sh shard.Shard) bool {
+	idx := s.view.Load().numbered(sh.ID().Index)
+	return idx != nil && idx.shards != nil && idx.shards[sh.ID().Number] != sh
+}
+
 // vanish closes a shard that owns nothing any more, when nobody reads it.
 func (s *Store) vanish(idx *index, sh shard.Shard) {
 	s.running.Go(func() {

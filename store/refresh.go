@@ -150,24 +150,39 @@ func (s *Store) Flush(ctx context.Context, e catalog.Expression) (int, error) {
 	return s.each(ctx, e, func(shard.Shard) error { return nil })
 }
 
-// each does something with every shard of the indices.
+// each does something with every shard of the indices. Of an index whose shards change
+// meanwhile it does it with all again.
 func (s *Store) each(ctx context.Context, e catalog.Expression, do func(shard.Shard) error) (shards int, err error) {
 	names, err := s.Resolve(ctx, e)
 	if err != nil {
 		return 0, err
 	}
-	v := s.view.Load()
 	for _, name := range names {
-		idx := v.indices[name]
-		if idx == nil {
-			continue
-		}
-		for _, sh := range idx.shards {
-			if err := do(sh); err != nil {
-				return shards, fault.At(err, "index "+name)
+		n, err := s.eachOf(name, do)
+		for round := 1; fault.Is(err, fault.Stale) && pause(ctx, round) == nil; round++ {
+			if err = s.reload(ctx, name); err == nil {
+				n, err = s.eachOf(name, do)
+			} else if fault.Is(err, fault.NotFound) {
+				n, err = 0, nil // deleted meanwhile
 			}
-			shards++
 		}
+		if shards += n; err != nil {
+			return shards, fault.At(err, "index "+name)
+		}
+	}
+	return shards, nil
+}
+
+func (s *Store) eachOf(name string, do func(shard.Shard) error) (shards int, err error) {
+	idx := s.view.Load().indices[name]
+	if idx == nil {
+		return 0, nil
+	}
+	for _, sh := range idx.shards {
+		if err := do(sh); err != nil {
+			return shards, err
+		}
+		shards++
 	}
 	return shards, nil
 }

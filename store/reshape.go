@@ -49,7 +49,7 @@ func (s *Store) PlacementView(ctx context.Context, name string) (Shelves, error)
 		if settled {
 			return shelves, nil
 		}
-		if err := pause(ctx, round); err != nil {
+		if err := s.reloadAfter(ctx, name, round); err != nil {
 			return Shelves{}, err
 		}
 	}

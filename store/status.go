@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/mapping"
 )
 
@@ -35,8 +36,15 @@ func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Sta
 	v := s.view.Load()
 	var all []catalog.Status
 	for _, name := range names {
-		if idx := v.indices[name]; idx != nil {
-			all = append(all, idx.status(ctx, v.catalog))
+		for round := 1; v.indices[name] != nil; round++ {
+			if status, settled := v.indices[name].status(ctx, v.catalog); settled {
+				all = append(all, status)
+				break
+			}
+			if err := s.reloadAfter(ctx, name, round); err != nil && !fault.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			v = s.view.Load()
 		}
 	}
 	return all, nil
@@ -64,7 +72,8 @@ func (s *Store) RoutedStatus(ctx context.Context, e catalog.Expression, routed s
 	return statuses, nil
 }
 
-func (idx *index) status(ctx context.Context, names catalog.Catalog) catalog.Status {
+// status is false while the shards are not what the view says: they are being handed over.
+func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.Status, settled bool) {
 	status := catalog.Status{Index: idx.record, Entry: idx.entry, Aliases: map[string]catalog.Alias{}}
 	for alias, members := range names.Aliases {
 		if properties, ok := members[idx.record.Name]; ok {
@@ -90,7 +99,10 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) catalog.Sta
 			told.Searchable = reader.Docs()
 			_ = reader.Close()
 		}
+		if sh.Placed().Epoch != row.Epoch {
+			return status, false
+		}
 		status.Shards = append(status.Shards, told)
 	}
-	return status
+	return status, true
 }

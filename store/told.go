@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/shard"
@@ -72,4 +74,15 @@ func (idx *index) closed() *exception.Error {
 func routingMissing(idx *index, id string) *exception.Error {
 	return exception.New(exception.RoutingMissing, "routing is required for [%s]/[%s]", idx.record.Name, id).
 		With("index_uuid", "_na_").With("index", idx.record.Name)
+}
+
+// reshaping is the exception about an index whose shards are about to change.
+func (idx *index) reshaping() *exception.Error {
+	return exception.New(exception.IllegalArgument, "index [%s] is being split or merged by movement [%s]: finish or abort it first",
+		idx.record.Name, idx.movement())
+}
+
+// movement is the id of the reshaping that is under way.
+func (idx *index) movement() string {
+	return gjson.GetBytes(idx.placement.Transfer, "movement").String()
 }

@@ -85,11 +85,14 @@ func (s *Store) load(ctx context.Context) error {
 		if err == nil {
 			err = s.openShards(ctx, idx)
 		}
+		if err == nil {
+			v.indices[name] = idx
+			err = s.forgetReshaping(ctx, idx)
+		}
 		if err != nil {
 			s.view.Store(v)
 			return fault.At(joined(err, s.closeShards()), "index "+name)
 		}
-		v.indices[name] = idx
 	}
 	s.view.Store(v)
 	return nil
@@ -149,6 +152,26 @@ func (s *Store) sweep(ctx context.Context, names catalog.Catalog, held []uint32)
 		}
 	}
 	return nil
+}
+
+// forgetReshaping removes what a reshaping that is over has left in the engine. What is under
+// way is for who goes on with it.
+func (s *Store) forgetReshaping(ctx context.Context, idx *index) error {
+	p := idx.placement
+	if p.Transfer != nil || p.Version == 1 {
+		return nil
+	}
+	err := s.Unstage(ctx, p.Index)
+	for number := uint32(0); number < p.Next && err == nil; number++ {
+		if _, named := p.Shard(number); !named {
+			err = s.ForgetShards(ctx, p.Index, []uint32{number})
+		}
+	}
+	if fault.Is(err, fault.Unavailable) { // a full disk: what is there can be read nevertheless
+		s.options.Logger.Warn("what a split or a merge has left cannot be removed, the next start removes it", "index", idx.record.Name, "error", err)
+		return nil
+	}
+	return err
 }
 
 // readIndex reads the records of one index; its shards stay closed.

@@ -298,7 +298,7 @@ func (b *bulk) show(visible document.Visibility) {
 		} else {
 			err = sh.AwaitRefresh(b.ctx, t.seqNo)
 		}
-		if err != nil {
+		if err != nil && !b.store.handedOver(sh) { // which shows all that it had
 			b.store.options.Logger.Warn("written, but not visible to searches yet", "index", t.routed.record.Name, "error", err)
 			continue
 		}
