@@ -99,7 +99,11 @@ func (s *Store) ChangePlacement(ctx context.Context, index uint32, edit func(pla
 			return p, fault.New(fault.Bug, "a change of placement that is no hand-off changes who owns what: %v after %v", next, p)
 		}
 		next.Version = p.Version + 1
-		switch err = s.swap(context.WithoutCancel(ctx), record, next.Encode(), 5); {
+		value := next.Encode()
+		if next, err = placement.Decode(value); err != nil { // before it is written, not after
+			return p, fault.Wrap(fault.Bug, err)
+		}
+		switch err = s.swap(context.WithoutCancel(ctx), record, value, 5); {
 		case err == nil:
 			return next, s.place(context.WithoutCancel(ctx), s.view.Load().numbered(index), next)
 		case !fault.Is(err, fault.Conflict):
