@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
@@ -18,9 +18,9 @@ import (
 // files of segments are shared. The turn of each shard is held meanwhile, so its segments
 // stay; writes go on, unless a fence stops them.
 func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (staged *shard.Staged, err error) {
-	sources, err := e.sources(index, from)
+	sources, err := e.sources(index, from, to)
 	if err != nil {
-		return nil, e.failed(err)
+		return nil, fault.At(err, e.dir)
 	}
 	if err := e.writable(ctx, 0); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 		}
 		staged.From = append(staged.From, r)
 	}
-	if err := tiles(sources, to); err != nil {
-		return staged, e.failed(err)
+	if err := fits(sources, to); err != nil {
+		return staged, fault.At(err, e.dir)
 	}
 	next := make([]*staging, len(to))
 	defer func() {
@@ -70,11 +70,19 @@ type source struct {
 	stack *stack // nil: no segments
 }
 
-// sources begin work on shards, in ascending order.
-func (e *Engine) sources(index uint32, from []uint32) (sources []*source, err error) {
-	numbers := slices.Sorted(slices.Values(from))
-	if len(numbers) == 0 || len(slices.Compact(slices.Clone(numbers))) < len(from) {
+// sources begin work on the shards that change, and on no other.
+func (e *Engine) sources(index uint32, from []uint32, to []shard.Incarnation) (sources []*source, err error) {
+	if numbers := slices.Sorted(slices.Values(from)); len(numbers) == 0 || len(slices.Compact(numbers)) < len(from) {
 		return nil, fault.New(fault.Bug, "staging from shards %v", from)
+	}
+	for _, i := range to {
+		id := shard.ID{Index: index, Number: i.Number}
+		e.mu.Lock()
+		_, open := e.shards[id]
+		e.mu.Unlock()
+		if open && !slices.Contains(from, i.Number) {
+			return nil, fault.At(fault.New(fault.Conflict, "it is open, and not one of those that change"), place(id))
+		}
 	}
 	defer func() {
 		if err != nil {
@@ -89,7 +97,10 @@ func (e *Engine) sources(index uint32, from []uint32) (sources []*source, err er
 		s := e.shards[id]
 		e.mu.Unlock()
 		if s == nil {
-			return sources, fault.At(fault.New(fault.Conflict, "it is not open"), place(id))
+			return sources, fault.At(fault.New(fault.NotFound, "it is not open"), place(id))
+		}
+		if s.Placed().Epoch == 0 {
+			return sources, over(id, 0)
 		}
 		done, err := s.begin(0)
 		if err != nil {
@@ -173,37 +184,14 @@ func (x *segments) toFiles(ctx context.Context, s *source) error {
 	return nil
 }
 
-// tiles checks that incarnations own what the sources own, once. The sources are pinned.
-func tiles(sources []*source, to []shard.Incarnation) error {
-	of, is := make([]routing.Range, len(sources)), make([]routing.Range, len(to))
+// fits checks that incarnations are what the sources may become. The sources are pinned.
+func fits(sources []*source, to []shard.Incarnation) error {
+	rows := make([]placement.Shard, len(sources))
 	for i, s := range sources {
-		of[i] = s.view.within
+		rows[i] = s.Placed()
+		rows[i].Range = s.view.within
 	}
-	for i, t := range to {
-		is[i] = t.Range
-	}
-	owned, ok := union(of)
-	shall, fits := union(is)
-	if !ok || !fits || owned != shall {
-		return fault.New(fault.Bug, "what owns %v cannot become what owns %v", of, is)
-	}
-	return nil
-}
-
-// union is the range that neighbours cover together; false when there is a gap, an overlap,
-// or nothing.
-func union(ranges []routing.Range) (whole routing.Range, ok bool) {
-	sorted := slices.SortedFunc(slices.Values(ranges), func(a, b routing.Range) int { return cmp.Compare(a.From, b.From) })
-	for i, r := range sorted {
-		if r.From > r.To || i > 0 && (whole.To == routing.MaxKey || r.From != whole.To+1) {
-			return whole, false
-		}
-		if i == 0 {
-			whole.From = r.From
-		}
-		whole.To = r.To
-	}
-	return whole, len(sorted) > 0
+	return shard.CheckStage(rows, to)
 }
 
 // staging is an incarnation in the making.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
@@ -40,7 +39,7 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	for _, i := range to {
 		next := gather(result.From, i.Range)
 		result.To = append(result.To, (&segments{}).of(next.rows, i.Range, sources[0].indexer))
-		if slices.ContainsFunc(rows, func(row placement.Shard) bool { return goesOn(row, i) }) {
+		if len(from) == 1 && from[0] == i.Number {
 			next = nil
 		}
 		made[shard.ID{Index: index, Number: i.Number}] = staged{i.Term, next}
@@ -49,11 +48,6 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	defer e.mu.Unlock()
 	maps.Copy(e.staged, made)
 	return result, nil
-}
-
-// goesOn reports whether an incarnation is of one shard alone, under its number.
-func goesOn(row placement.Shard, i shard.Incarnation) bool {
-	return row.Number == i.Number && row.Range.From <= i.Range.From && i.Range.To <= row.Range.To
 }
 
 // sources are the open shards of the numbers.

@@ -52,14 +52,6 @@ func (s shrinking) Helper()                   { s.program.Helper() }
 func (s shrinking) Fatal(args ...any)         { s.program.Helper(); s.program.Fatal(args...) }
 func (s shrinking) Fatalf(f string, a ...any) { s.program.Helper(); s.program.Fatalf(f, a...) }
 
-// end closes all shards.
-func (f *family) end() {
-	for number, s := range f.open {
-		s.Close()
-		delete(f.open, number)
-	}
-}
-
 // reshaping is one program on a family.
 type reshaping struct{ *family }
 
