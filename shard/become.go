@@ -57,3 +57,9 @@ func joined(ranges []routing.Range) (all []routing.Range) {
 	}
 	return all
 }
+
+// GoesOn reports whether an incarnation is the shard of a row itself, with a part of what it
+// owned, or all: it keeps its changes and holds.
+func GoesOn(row placement.Shard, i Incarnation) bool {
+	return row.Number == i.Number && row.Range.From <= i.Range.From && i.Range.To <= row.Range.To
+}

@@ -178,7 +178,8 @@ type Reader interface {
 	Close() error
 }
 
-// Stats are counts of a shard. Docs and Deleted are exact at SeqNo.
+// Stats are counts of a shard. Docs are exact at SeqNo; Tombstones and Bytes are too, but
+// for some seconds after a change of ownership, in which they are estimates.
 type Stats struct {
 	Docs       int64 // documents in the truth
 	Tombstones int64
@@ -225,6 +226,11 @@ type Shard interface {
 	// of everything written before the call. It is for who met a *segment.Damaged in a view;
 	// readers that are open stay as they are.
 	Mend(ctx context.Context) error
+
+	// Shed writes one segment again of which the shard shows a part and another may show the
+	// rest, without that rest. It tells how many bytes of such segments it has read, and how
+	// many there are still; 0: none.
+	Shed(ctx context.Context) (read, left int64, err error)
 
 	// Changes yields the synced changes after a position, oldest first, at most
 	// limit. *Expired when they have been pruned, *Stale for another incarnation.

@@ -111,18 +111,19 @@ func (x *segments) mergeFiles() (more bool) {
 	case <-x.ctx.Done():
 		return false
 	}
-	more, err := x.mergeSome(x.ctx)
+	more, err := x.mergeSome(x.ctx, x.mergeable)
 	return x.went(err) && more
 }
 
-func (x *segments) mergeSome(ctx context.Context) (more bool, err error) {
+// mergeSome merges files that are chosen with the turn held.
+func (x *segments) mergeSome(ctx context.Context, choose func(*stack) []*entry) (more bool, err error) {
 	var base *stack
 	var sources []*entry
 	moved := int64(0)
 	defer func() { base.release() }()
 	err = x.inTurn(ctx, nil, func() error {
 		base, moved = x.retained(), x.moved
-		sources = x.mergeable(base)
+		sources = choose(base)
 		return nil
 	})
 	if err != nil || sources == nil {
@@ -156,17 +157,22 @@ func (x *segments) mergeSome(ctx context.Context) (more bool, err error) {
 	return true, err
 }
 
-// mergeable are the entries to merge, of those in the manifest. The turn is held.
-func (x *segments) mergeable(st *stack) []*entry {
+// inManifest are the entries of a stack that are in the manifest. The turn is held.
+func (x *segments) inManifest(st *stack) (named []*entry) {
 	if !x.durable.of(st) {
 		return nil
 	}
-	var named []*entry
 	for _, e := range st.entries {
 		if x.durable.has(e) {
 			named = append(named, e)
 		}
 	}
+	return named
+}
+
+// mergeable are the entries to merge, of those in the manifest. The turn is held.
+func (x *segments) mergeable(st *stack) []*entry {
+	named := x.inManifest(st)
 	t := x.shard.engine.tiers
 	if worst := t.wasted(named); worst != nil {
 		return []*entry{worst}

@@ -22,28 +22,35 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	if err != nil {
 		return nil, fault.At(err, e.dir)
 	}
-	if err := e.writable(ctx, 0); err != nil {
-		return nil, err
-	}
+	staged = &shard.Staged{}
 	defer func() {
 		for _, s := range sources {
 			s.end()
 		}
-		if err != nil && staged != nil {
-			err = errors.Join(err, staged.Close())
+		if err != nil {
+			err = errors.Join(fault.At(err, e.dir), staged.Close())
 			staged = nil
 		}
 	}()
-	staged = &shard.Staged{}
+	if err := e.writable(ctx, 0); err != nil {
+		return staged, err
+	}
+	var rows []placement.Shard
 	for _, s := range sources {
 		r, err := s.pin(ctx)
-		if err != nil {
-			return staged, s.failure(err)
+		if r != nil {
+			staged.From = append(staged.From, r)
 		}
-		staged.From = append(staged.From, r)
+		if err != nil {
+			return staged, fault.At(failure(err), place(s.id))
+		}
+		if s.row.Epoch == 0 {
+			return staged, over(s.id, 0)
+		}
+		rows = append(rows, s.row)
 	}
-	if err := fits(sources, to); err != nil {
-		return staged, fault.At(err, e.dir)
+	if err := shard.CheckStage(rows, to); err != nil {
+		return staged, err
 	}
 	next := make([]*staging, len(to))
 	defer func() {
@@ -53,37 +60,26 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	}()
 	for i := range to {
 		if next[i], err = e.become(sources, to[i]); err != nil {
-			return staged, e.failed(err)
+			return staged, failure(err)
 		}
 	}
 	if err := e.storeStaged(index, next); err != nil {
-		return staged, e.failed(err)
+		return staged, failure(err)
 	}
-	return staged, e.failed(e.show(index, next, staged))
+	return staged, failure(e.show(index, next, staged))
 }
 
 // source is an open shard whose turn Stage holds, and what it shows.
 type source struct {
 	*local
 	end   func()
+	row   placement.Shard
 	view  *view
 	stack *stack // nil: no segments
 }
 
-// sources begin work on the shards that change, and on no other.
+// sources begin work on the shards of from, which are open.
 func (e *Engine) sources(index uint32, from []uint32, to []shard.Incarnation) (sources []*source, err error) {
-	if numbers := slices.Sorted(slices.Values(from)); len(numbers) == 0 || len(slices.Compact(numbers)) < len(from) {
-		return nil, fault.New(fault.Bug, "staging from shards %v", from)
-	}
-	for _, i := range to {
-		id := shard.ID{Index: index, Number: i.Number}
-		e.mu.Lock()
-		_, open := e.shards[id]
-		e.mu.Unlock()
-		if open && !slices.Contains(from, i.Number) {
-			return nil, fault.At(fault.New(fault.Conflict, "it is open, and not one of those that change"), place(id))
-		}
-	}
 	defer func() {
 		if err != nil {
 			for _, s := range sources {
@@ -91,22 +87,32 @@ func (e *Engine) sources(index uint32, from []uint32, to []shard.Incarnation) (s
 			}
 		}
 	}()
-	for _, number := range from {
-		id := shard.ID{Index: index, Number: number}
-		e.mu.Lock()
-		s := e.shards[id]
-		e.mu.Unlock()
-		if s == nil {
-			return sources, fault.At(fault.New(fault.NotFound, "it is not open"), place(id))
+	e.mu.Lock()
+	open := map[uint32]*local{}
+	for id, s := range e.shards {
+		if id.Index == index {
+			open[id.Number] = s
 		}
-		if s.Placed().Epoch == 0 {
-			return sources, over(id, 0)
+	}
+	e.mu.Unlock()
+	for i, number := range from {
+		s := open[number]
+		if slices.Contains(from[:i], number) {
+			return sources, fault.New(fault.Bug, "shard %d is named twice", number)
+		}
+		if s == nil {
+			return sources, fault.At(fault.New(fault.NotFound, "it is not open"), place(shard.ID{Index: index, Number: number}))
 		}
 		done, err := s.begin(0)
 		if err != nil {
 			return sources, err
 		}
 		sources = append(sources, &source{local: s, end: done})
+	}
+	for _, t := range to {
+		if open[t.Number] != nil && !slices.Contains(from, t.Number) {
+			return sources, fault.At(fault.New(fault.Conflict, "it is open, and nothing is staged from it"), place(open[t.Number].id))
+		}
 	}
 	return sources, nil
 }
@@ -136,7 +142,8 @@ func (s *source) pin(ctx context.Context) (*reader, error) {
 	if _, err := x.refreshInTurn(ctx); err != nil {
 		return nil, err
 	}
-	return s.pinned(), x.toFiles(ctx, s)
+	r := s.pinned()
+	return r, x.toFiles(ctx, s)
 }
 
 // pinnedInTurn is how many bytes of segments in memory are written with the turn held; more
@@ -147,7 +154,7 @@ const pinnedInTurn = 1 << 20
 func (s *source) pinned() *reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.view = s.published
+	s.view, s.row = s.published, s.gate.now()
 	s.view.users++
 	return &reader{view: s.view}
 }
@@ -184,16 +191,6 @@ func (x *segments) toFiles(ctx context.Context, s *source) error {
 	return nil
 }
 
-// fits checks that incarnations are what the sources may become. The sources are pinned.
-func fits(sources []*source, to []shard.Incarnation) error {
-	rows := make([]placement.Shard, len(sources))
-	for i, s := range sources {
-		rows[i] = s.Placed()
-		rows[i].Range = s.view.within
-	}
-	return shard.CheckStage(rows, to)
-}
-
 // staging is an incarnation in the making.
 type staging struct {
 	shard.Incarnation
@@ -225,11 +222,12 @@ func (e *Engine) become(sources []*source, to shard.Incarnation) (n *staging, er
 		n.term = max(n.term, s.view.shard.termNow())
 	}
 	n.pruned = n.last
-	if only := sources[0]; len(sources) == 1 && only.id.Number == to.Number {
-		n.goesOn = true
-		only.mu.Lock()
-		n.pruned = only.state.pruned
-		only.mu.Unlock()
+	for _, s := range sources {
+		if shard.GoesOn(s.row, to) {
+			s.mu.Lock()
+			n.goesOn, n.last, n.pruned = true, s.view.seqNo, s.state.pruned
+			s.mu.Unlock()
+		}
 	}
 	for _, s := range sources {
 		within, any := to.Range.Meet(s.view.within)

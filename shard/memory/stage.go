@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
@@ -39,7 +40,7 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	for _, i := range to {
 		next := gather(result.From, i.Range)
 		result.To = append(result.To, (&segments{}).of(next.rows, i.Range, sources[0].indexer))
-		if len(from) == 1 && from[0] == i.Number {
+		if slices.ContainsFunc(rows, func(row placement.Shard) bool { return shard.GoesOn(row, i) }) {
 			next = nil
 		}
 		made[shard.ID{Index: index, Number: i.Number}] = staged{i.Term, next}
