@@ -15,6 +15,8 @@ type Kind string
 // The lanes.
 const (
 	Migrate Kind = "migrate"
+	Split   Kind = "split"
+	Merge   Kind = "merge"
 )
 
 // State is where a movement is in its life.

@@ -192,3 +192,43 @@ func (s *Store) ForgetShards(ctx context.Context, index uint32, numbers []uint32
 	}
 	return failed
 }
+
+// Shed lets a shard write one segment again without what another shard shows of it; see
+// shard.Shard. A shard that is gone has nothing to shed.
+func (s *Store) Shed(ctx context.Context, index, number uint32) (read, left int64, err error) {
+	idx := s.view.Load().numbered(index)
+	if idx == nil || idx.shards[number] == nil {
+		return 0, 0, nil
+	}
+	return idx.shards[number].Shed(ctx)
+}
+
+// Readers are readers of shards of an index, as the last refresh of each shows it, in the
+// order of numbers. The caller closes them.
+func (s *Store) Readers(ctx context.Context, index uint32, numbers []uint32) (readers []shard.Reader, err error) {
+	idx := s.view.Load().numbered(index)
+	if idx == nil {
+		return nil, gone(index)
+	}
+	defer func() {
+		if err != nil {
+			for _, r := range readers {
+				err = joined(err, r.Close())
+			}
+			readers = nil
+		}
+	}()
+	for _, number := range numbers {
+		row, named := idx.placement.Shard(number)
+		sh := idx.shards[number]
+		if !named || sh == nil {
+			return readers, fault.New(fault.Stale, "index %s has no open shard %d", idx.record.Name, number)
+		}
+		r, err := sh.Acquire(ctx, row.Epoch)
+		if err != nil {
+			return readers, err
+		}
+		readers = append(readers, r)
+	}
+	return readers, nil
+}

@@ -22,7 +22,8 @@ type Lane interface {
 	// others hold the movement.
 	Turn(ctx context.Context, s Slot, m *movement.Record, phase *movement.Phase) (Outcome, error)
 	// Undo takes away what stands in the ledger, and then the records of the movement's
-	// pieces: Done when nothing is left.
+	// pieces: Done when nothing is left. Of a movement that is reversing it leads readers and
+	// writers back before that, and loses no write.
 	Undo(ctx context.Context, s Slot, m *movement.Record) (Outcome, error)
 	// Settle hands over what stands in the ledger, or undoes what was only for the time of
 	// the movement, and then removes the records of its pieces.
@@ -173,7 +174,7 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 	}
 	s.board.begin(s.Worker, m.ID, phase)
 	switch m.Owed()[0] {
-	case movement.Undo:
+	case movement.Undo, movement.Return:
 		return s.end(ctx, m, lane.Undo, movement.Undone)
 	case movement.Settle:
 		return s.end(ctx, m, lane.Settle, movement.Settled)

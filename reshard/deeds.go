@@ -1,0 +1,207 @@
+package reshard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/transfer"
+)
+
+// all does what the reshaping owes, of some deeds, until it owes nothing of them. Text tells
+// people what was done.
+func (t *turn) all(ctx context.Context, deeds []transfer.Deed) (text string, err error) {
+	for {
+		_, r, err := t.read(ctx)
+		if err != nil || r == nil {
+			return text, err
+		}
+		owed := slices.DeleteFunc(r.Owed(), func(e transfer.Effect) bool { return !slices.Contains(deeds, e.Do) })
+		if len(owed) == 0 {
+			return text, differing(r, deeds)
+		}
+		done, err := t.do(ctx, r, owed[0])
+		if err != nil {
+			return text, err
+		}
+		if done != "" {
+			text = done
+		}
+	}
+}
+
+// differing is the error of a group that owes nothing because a comparison has found
+// differences.
+func differing(r *transfer.Record, deeds []transfer.Deed) error {
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		switch {
+		case g.Fate != transfer.Goes:
+		case !g.HandedOff() && g.Cloned.Differences > 0 && slices.Contains(deeds, transfer.Compare):
+			return fault.WithNext(fault.New(fault.Corrupt, "%s: %d differences between the shards and what they would become: nothing was handed off", names(g), g.Cloned.Differences),
+				"movement status tells examples; abort it, and let the index be read as it is")
+		case g.HandedOff() && g.AtH.Differences > 0 && slices.Contains(deeds, transfer.CompareAtH):
+			return fault.WithNext(fault.New(fault.Corrupt, "%s: %d differences between the documents and what is found, at the hand-off", names(g), g.AtH.Differences),
+				"movement status tells examples; verify it again, or reverse it")
+		}
+	}
+	return nil
+}
+
+// names are the shards of a group, for people.
+func names(g *transfer.Group) string {
+	text := "shard"
+	for i := range g.Sources {
+		text += fmt.Sprintf(" %d", g.Sources[i].Shard)
+	}
+	return text
+}
+
+// do does one deed.
+func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (text string, err error) {
+	switch e.Do {
+	case transfer.MakeClone, transfer.Compare:
+		return "", t.clone(ctx, e.Group)
+	case transfer.HandOff:
+		return t.handOff(ctx, e.Group)
+	case transfer.OpenTarget: // the hand-off has opened it
+		return "", t.opened(ctx, r, e)
+	case transfer.CompareAtH:
+		return t.compareAtH(ctx, r, e.Group)
+	case transfer.Shed:
+		return "", t.shed(ctx, e, transfer.WasShed)
+	case transfer.Retire:
+		return "", t.retire(ctx, r, e)
+	case transfer.Drop:
+		if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
+			return "", err
+		}
+		_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
+		return "", err
+	}
+	return "", fault.New(fault.Bug, "a reshaping owes %q", e.Do)
+}
+
+// clone stages what the shards of a group become, beside them, and compares it with what they
+// show.
+func (t *turn) clone(ctx context.Context, group int) error {
+	p, r, err := t.read(ctx)
+	if err != nil || r == nil {
+		return err
+	}
+	from, to, err := incarnations(p, r, group)
+	if err != nil {
+		return err
+	}
+	staged, err := t.Store.Stage(ctx, r.Index, from, to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = staged.Close() }()
+	found, err := partition(ctx, staged, to)
+	if err != nil {
+		return err
+	}
+	at := map[uint32]int64{}
+	for i, reader := range staged.From {
+		at[from[i]] = reader.SeqNo()
+	}
+	g := &r.Groups[group]
+	if _, _, err = t.tell(ctx, transfer.Event{Happened: transfer.WasCloned, Group: group, At: positions(g, at)}); err != nil {
+		return err
+	}
+	if err := t.keep(ctx, group, "clone", found); err != nil {
+		return err
+	}
+	_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
+	return err
+}
+
+func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect) error {
+	g := &r.Groups[e.Group]
+	h := make([]transfer.Position, len(g.Sources))
+	for i := range g.Sources {
+		h[i] = g.Sources[i].H
+	}
+	_, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
+	return err
+}
+
+// retire sheds of a source that goes on, and forgets one that keeps nothing.
+func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect) error {
+	p, _, err := t.read(ctx)
+	if err != nil {
+		return err
+	}
+	if _, goesOn := p.Shard(e.Shard); goesOn {
+		return t.shed(ctx, e, transfer.Retired)
+	}
+	for {
+		err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard})
+		if err == nil {
+			_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
+			return err
+		}
+		if !fault.Is(err, fault.Conflict) {
+			return err
+		}
+		if err := drive.Wait(ctx, time.Second); err != nil { // somebody reads it, in a point in time or a scroll
+			return err
+		}
+	}
+}
+
+// shed writes segments again of which the shard shows a part and another one the rest, at the
+// rate that was asked for, and gives searches as much time as it takes.
+func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
+	for {
+		began := time.Now()
+		wrote, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard)
+		if err != nil {
+			return err
+		}
+		if left == 0 {
+			break
+		}
+		pause := time.Since(began)
+		if rate := t.rate(ctx); rate.BytesPerSecond > 0 {
+			pause = max(pause, time.Duration(float64(wrote)/float64(rate.BytesPerSecond)*float64(time.Second)))
+		}
+		if err := drive.Wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+	_, _, err := t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
+	return err
+}
+
+// rate is the newest that throttle has set.
+func (t *turn) rate(ctx context.Context) (r Rate) {
+	m, err := t.Driver.Movement(ctx, t.movement.ID)
+	if err != nil {
+		m = *t.movement
+	}
+	return RateOf(&m)
+}
+
+// compareAgain forgets what was pinned, so that a comparison that an operator asked for looks
+// at the documents of now.
+func (t *turn) compareAgain(ctx context.Context, again bool) error {
+	_, r, err := t.read(ctx)
+	if err != nil || r == nil {
+		return err
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 || !again && g.AtH.Equal() {
+			continue
+		}
+		if _, err := t.compareAtH(ctx, r, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Package reshard is the lane that changes who owns what of an index while it is served:
+// split, merge, and the way back. Package worker gives it turns; it works in the process
+// that serves the store.
+//
+//	plan ─▶ clone ──────────▶ switch ──────────▶ verify ─────▶ retire ─▶ settled
+//	        stage beside      fence, stage at    truth and     shed what is
+//	        the sources,      H, one compare-    what is shown not owned
+//	        compare           and-set, release   at H
+//	            │                                   │
+//	          abort                              reverse: the same way back
+//
+// # Terms
+//
+//   - reshaping: the record of package transfer, which stands in the index's placement. It
+//     says how far each group is; what it owes is done here. See [transfer.Record.Owed].
+//   - group, CLONE, HANDOFF, H, hand-off: see package transfer. staged: see package shard.
+//   - budget: how long requests may wait behind the fence of one hand-off.
+//   - pinned: the readers at H that a hand-off leaves, for the comparison.
+//   - shared: bytes of segments of which a shard shows a part, and another one the rest.
+//
+// # Invariants
+//
+//  1. Nothing is done that the reshaping does not owe, and each deed may be done again: its
+//     end is an event of package transfer, stored in the placement.
+//  2. The hand-off of a group is one compare-and-set, within the budget; one that takes
+//     longer has changed nothing, and is tried again later, some times. Then the movement
+//     holds, and says how long the pause would have to be.
+//  3. A difference in CLONE keeps the group from its hand-off; one at H keeps the movement
+//     from being finished.
+//  4. What the movement made stands in its ledger as one entry: the reshaping of the index.
+//  5. An index that is deleted ends its reshaping: nothing is left to be done or undone.
+//
+// Absent on purpose: which shards become which (package placement plans it), the states
+// (package transfer), fences and rows (packages store and shard), and shards that change
+// nodes, which come with the ring.
+package reshard

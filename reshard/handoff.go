@@ -1,0 +1,215 @@
+package reshard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/store"
+	"github.com/reshelve/reshelve/transfer"
+)
+
+// tries is how often a hand-off that does not fit the budget is tried before the movement
+// holds.
+const tries = 8
+
+// handOff tries to hand a group off within the budget, with pauses that grow.
+func (t *turn) handOff(ctx context.Context, group int) (text string, err error) {
+	var over *store.OverBudget
+	for try := range tries {
+		if try > 0 {
+			if err := drive.Wait(ctx, 50*time.Millisecond<<try); err != nil {
+				return "", err
+			}
+			if err := t.clone(ctx, group); err != nil { // what was written meanwhile is staged before the fence
+				return "", err
+			}
+		}
+		p, r, err := t.read(ctx)
+		if err != nil || r == nil {
+			return "", err
+		}
+		handed, err := t.try(ctx, p, r, group)
+		if err == nil {
+			return t.handedOff(ctx, r, group, handed)
+		}
+		if !errors.As(err, &over) {
+			return "", err
+		}
+		t.Logger.Warn("a hand-off did not fit the pause budget, it is tried again", "movement", t.movement.ID, "group", group, "error", over)
+	}
+	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; what is written while the last changes are staged comes too fast for it",
+		tries, t.plan.Budget, over.Spent.Round(time.Millisecond), over.Step),
+		"resume it when less is written, allow more with --pause-budget %s, or reverse it: nothing was handed off", (2 * over.Spent).Round(10*time.Millisecond))
+}
+
+func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Record, group int) (store.HandedOff, error) {
+	from, to, err := incarnations(p, r, group)
+	if err != nil {
+		return store.HandedOff{}, err
+	}
+	return t.Store.HandOff(ctx, r.Index, from, to, t.plan.Budget, func(now placement.Placement, at map[uint32]int64) (placement.Placement, error) {
+		next, _, err := transfer.Advance(now, t.movement.ID, transfer.Event{Happened: transfer.WasHanded, Group: group, At: positions(&r.Groups[group], at)}, t.change(string(transfer.WasHanded)))
+		return next, err
+	})
+}
+
+// handedOff keeps what was pinned at H, and stores what the pause was.
+func (t *turn) handedOff(ctx context.Context, r *transfer.Record, group int, handed store.HandedOff) (string, error) {
+	at := t.pinOf(&r.Groups[group], group)
+	t.mu.Lock()
+	if t.pinned == nil {
+		t.pinned = map[pin]store.HandedOff{}
+	}
+	t.pinned[at] = handed
+	t.mu.Unlock()
+	time.Sleep(20 * time.Millisecond) // who waited goes on, and is counted
+	pause := pauseOf(handed.Pause, handed.Waits())
+	err := t.Driver.Put(ctx, t.pauseKey(group), pause)
+	return fmt.Sprintf("%s handed off in %s: %d requests waited, at most %s", names(&r.Groups[group]), handed.Pause.Round(10*time.Microsecond), pause.Waited, pause.Max.Round(10*time.Microsecond)), err
+}
+
+func (t *turn) pinOf(g *transfer.Group, group int) pin {
+	return pin{t.movement.ID, group, g.Sources[0].Before.Term}
+}
+
+func (t *turn) pauseKey(group int) string {
+	return fmt.Sprintf("%spause/%s/%d", prefix(t.movement.ID), t.movement.State, group)
+}
+
+// Pause is how long requests have waited behind the fence of a hand-off.
+type Pause struct {
+	Fence  time.Duration `json:"fence"` // from the fence to its release
+	Waited int64         `json:"waited"`
+	P50    time.Duration `json:"p50"`
+	P99    time.Duration `json:"p99"`
+	Max    time.Duration `json:"max"`
+}
+
+func pauseOf(fence time.Duration, waits shard.Waits) Pause {
+	p := Pause{Fence: fence, Max: waits.Longest}
+	for _, n := range waits.Counts {
+		p.Waited += n
+	}
+	p.P50, p.P99 = quantile(waits, p.Waited, 0.5), quantile(waits, p.Waited, 0.99)
+	return p
+}
+
+// quantile is the bound of the bucket in which it lies, and never more than the longest.
+func quantile(waits shard.Waits, of int64, q float64) time.Duration {
+	before := int64(0)
+	for i, n := range waits.Counts {
+		if before += n; n > 0 && float64(before) >= q*float64(of) {
+			return min(shard.WaitBound(i), waits.Longest)
+		}
+	}
+	return 0
+}
+
+// compareAtH compares the rows at H with what the new owners showed there: on the readers
+// that the hand-off has pinned, or, when the process that did has ended, as both are now.
+func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (text string, err error) {
+	g := &r.Groups[group]
+	t.mu.Lock()
+	at := t.pinOf(g, group)
+	handed, pinned := t.pinned[at]
+	delete(t.pinned, at)
+	t.mu.Unlock()
+	var found Found
+	where := "at the hand-off"
+	if pinned {
+		defer func() { _ = handed.Staged.Close() }()
+		found, err = t.compareHanded(ctx, g, handed)
+	} else {
+		where = "as they are now, since the process that handed them off has ended"
+		found, err = t.compareNow(ctx, r, g)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := t.keep(ctx, group, "verify", found); err != nil {
+		return "", err
+	}
+	h := make([]transfer.Position, len(g.Sources))
+	for i := range g.Sources {
+		h[i] = g.Sources[i].H
+	}
+	_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.VerifiedAtH, Group: group, At: h, Run: g.AtH.Run + 1, Differences: found.Differences()})
+	return fmt.Sprintf("%d documents compared %s: %d differences", found.Documents, where, found.Differences()), err
+}
+
+// compareHanded compares what a hand-off pinned.
+func (t *turn) compareHanded(ctx context.Context, g *transfer.Group, handed store.HandedOff) (Found, error) {
+	var parts []part
+	for i, number := range targets(g) {
+		row, named := handed.Placement.Shard(number)
+		if !named {
+			return Found{}, fault.New(fault.Bug, "shard %d was handed off, and is not in the placement", number)
+		}
+		parts = append(parts, part{number, row.Range, handed.Staged.To[i]})
+	}
+	return truthful(ctx, handed.Staged.From, parts)
+}
+
+// targets are the shards that a group becomes, in the order of incarnations.
+func targets(g *transfer.Group) (all []uint32) {
+	if g.Sources[0].Keeps != nil {
+		all = append(all, g.Sources[0].Shard)
+	}
+	for i := range g.Targets {
+		all = append(all, g.Targets[i].Shard)
+	}
+	return all
+}
+
+// compareNow compares the rows and the views of readers that each owner gives now.
+func (t *turn) compareNow(ctx context.Context, r *transfer.Record, g *transfer.Group) (all Found, err error) {
+	readers, err := t.Store.Readers(ctx, r.Index, targets(g))
+	if err != nil {
+		return all, err
+	}
+	defer func() {
+		for _, reader := range readers {
+			err = errors.Join(err, reader.Close())
+		}
+	}()
+	p, _, err := t.read(ctx)
+	if err != nil {
+		return all, err
+	}
+	for i, number := range targets(g) {
+		row, _ := p.Shard(number)
+		found, err := truthful(ctx, []shard.Reader{readers[i]}, []part{{number, row.Range, readers[i].Views()}})
+		if err != nil {
+			return all, err
+		}
+		all.merge(found)
+	}
+	return all, nil
+}
+
+func (f *Found) merge(o Found) {
+	f.Documents += o.Documents
+	for _, example := range o.Examples {
+		f.Examples = append(f.Examples, example)
+	}
+	for class, n := range o.Counts {
+		if f.Counts == nil {
+			f.Counts = o.Counts
+			break
+		}
+		f.Counts[class] += n
+	}
+	f.Examples = slices.Clip(f.Examples)
+}
+
+// keep stores what a comparison has found.
+func (t *turn) keep(ctx context.Context, group int, name string, found Found) error {
+	return t.Driver.Put(ctx, fmt.Sprintf("%s%s/%d", prefix(t.movement.ID), name, group), found)
+}

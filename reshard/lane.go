@@ -1,0 +1,277 @@
+package reshard
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/store"
+	"github.com/reshelve/reshelve/transfer"
+	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// Lane does the phases of splits and merges in one served store. Safe for concurrent use.
+type Lane struct {
+	Store *store.Store
+
+	mu     sync.Mutex
+	pinned map[pin]store.HandedOff
+}
+
+// pin names what a hand-off of this process has left for the comparison.
+type pin struct {
+	movement string
+	group    int
+	term     int64 // of the sources
+}
+
+var _ worker.Lane = (*Lane)(nil)
+
+// Begin puts the reshaping of a movement into the placement of its index: from then on no
+// other can be begun. The entry in the ledger stands before it does. That another one is
+// there is fault.Conflict, and names it.
+func (l *Lane) Begin(ctx context.Context, d *drive.Driver, id string, p Plan, change placement.Change) error {
+	entry := entryOf(&p)
+	entry.At, entry.By = change.At, change.By
+	if err := d.Intend(ctx, id, entry); err != nil {
+		return err
+	}
+	_, err := l.Store.ChangePlacement(ctx, p.Shards.Index, func(now placement.Placement) (placement.Placement, error) {
+		return transfer.Begin(now, p.Shards, transfer.Asked{Movement: id, Name: p.Index, Change: change})
+	})
+	if err != nil {
+		return fault.At(err, "index "+p.Index)
+	}
+	return d.Made(ctx, id, entry, "")
+}
+
+// entryOf is the ledger's: the reshaping. Finish has nothing to hand over, since the record
+// goes out of the placement when nothing is left to do.
+func entryOf(p *Plan) movement.Entry {
+	return movement.Entry{Kind: "reshaping", Name: p.Index}
+}
+
+// turn is one turn of one slot for one movement.
+type turn struct {
+	*Lane
+	worker.Slot
+	movement *movement.Record
+	plan     Plan
+}
+
+func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {
+	plan, err := ReadPlan(m)
+	return &turn{l, s, m, plan}, err
+}
+
+// prefix is that of what is kept of a movement besides its record.
+func prefix(id string) string { return "movement/" + id + "/" }
+
+// Turn does what the reshaping owes for a phase.
+func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	t, err := l.turn(s, m)
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	deeds, known := deedsOf[phase.Name]
+	if !known {
+		return worker.Outcome{}, worker.Unable(fault.New(fault.Refused, "this version knows no phase %q of a split or a merge", phase.Name))
+	}
+	var held error // what an operator is needed for: it holds the movement, and another attempt may go on
+	key := prefix(m.ID) + "phase/" + work.Safe(phase.Key())
+	outcome, err := worker.SingleTold(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) (string, error) {
+		if err := t.begin(ctx, phase); err != nil {
+			return "", err
+		}
+		text, err := t.all(ctx, deeds)
+		if err != nil && !drive.Passing(err) && ctx.Err() == nil {
+			held = err
+		}
+		return text, err
+	})
+	if held != nil {
+		if err := s.Driver.Remove(ctx, key); err != nil {
+			return outcome, err
+		}
+		return worker.Outcome{Worked: true}, held
+	}
+	return outcome, err
+}
+
+// deedsOf are the deeds of each phase.
+var deedsOf = map[string][]transfer.Deed{
+	PhaseClone:           {transfer.MakeClone, transfer.Compare},
+	PhaseSwitch:          {transfer.MakeClone, transfer.Compare, transfer.HandOff, transfer.OpenTarget},
+	movement.VerifyPhase: {transfer.OpenTarget, transfer.CompareAtH},
+	PhaseRetire:          {transfer.Shed, transfer.Retire, transfer.Drop},
+}
+
+// begin does what comes before the deeds of a phase: a comparison that was asked for again is
+// made again, and what retires begins by closing the way back.
+func (t *turn) begin(ctx context.Context, phase *movement.Phase) error {
+	switch phase.Name {
+	case movement.VerifyPhase:
+		return t.compareAgain(ctx, phase.Run > 1)
+	case PhaseRetire:
+		_, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Finish})
+		return err
+	}
+	return nil
+}
+
+// Undo takes the reshaping back: it is dropped where nothing was handed off, and led back by
+// the same way where something was.
+func (l *Lane) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
+	return l.close(ctx, s, m, (*turn).back)
+}
+
+// Settle removes the reshaping, of which nothing is left to do.
+func (l *Lane) Settle(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
+	return l.close(ctx, s, m, (*turn).clear)
+}
+
+// close lets one worker end the movement: do comes first, then the ledger and the records.
+func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do func(*turn, context.Context) error) (worker.Outcome, error) {
+	t, err := l.turn(s, m)
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID), t.plan.Policy); err != nil || busy {
+		return worker.Outcome{}, err
+	}
+	var report []byte
+	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
+		var err error
+		if report, err = t.report(ctx); err != nil { // before, since the reshaping goes
+			return err
+		}
+		if err := do(t, ctx); err != nil {
+			return err
+		}
+		if err := t.Driver.Strike(ctx, m.ID, entryOf(&t.plan)); err != nil {
+			return err
+		}
+		return t.Driver.RemoveAll(ctx, prefix(m.ID))
+	})
+	outcome.Report = report
+	return outcome, err
+}
+
+// back is what abort and reverse do.
+func (t *turn) back(ctx context.Context) error {
+	_, r, err := t.read(ctx)
+	if err != nil || r == nil {
+		return err
+	}
+	wish := transfer.Abort
+	for i := range r.Groups {
+		if r.Groups[i].HandedOff() {
+			wish = transfer.Reverse
+		}
+	}
+	if r.Kind.Back() {
+		wish = transfer.Reverse
+	}
+	if _, _, err := t.tell(ctx, transfer.Event{Happened: wish}); err != nil {
+		return err
+	}
+	if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.MakeClone, transfer.Compare, transfer.HandOff, transfer.OpenTarget, transfer.CompareAtH}); err != nil {
+		return err
+	}
+	if wish == transfer.Reverse {
+		if _, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Finish}); err != nil {
+			return err
+		}
+		if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.Shed, transfer.Retire}); err != nil {
+			return err
+		}
+	}
+	return t.clear(ctx)
+}
+
+// clear takes the reshaping out of the placement.
+func (t *turn) clear(ctx context.Context) error {
+	if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
+		return err
+	}
+	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
+		return transfer.Clear(p, t.movement.ID, t.change("done"))
+	})
+	if fault.Is(err, fault.NotFound) { // the index was deleted
+		return nil
+	}
+	return err
+}
+
+// read is the placement, and the movement's reshaping in it; nil when it has none, or the
+// index is gone.
+func (t *turn) read(ctx context.Context) (placement.Placement, *transfer.Record, error) {
+	p, err := t.Store.Placement(ctx, t.plan.Shards.Index)
+	if fault.Is(err, fault.NotFound) {
+		return p, nil, nil
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	r, found, err := transfer.Of(p)
+	if err != nil || !found || r.Movement != t.movement.ID {
+		return p, nil, err
+	}
+	return p, &r, nil
+}
+
+// tell lets an event happen to the reshaping. That there is none any more is no error.
+func (t *turn) tell(ctx context.Context, e transfer.Event) (placement.Placement, []transfer.Effect, error) {
+	var effects []transfer.Effect
+	p, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (next placement.Placement, err error) {
+		next, effects, err = transfer.Advance(p, t.movement.ID, e, t.change(string(e.Happened)))
+		return next, err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return p, nil, nil
+	}
+	return p, effects, err
+}
+
+// change is how the placement tells who has changed it.
+func (t *turn) change(why string) placement.Change {
+	return placement.Change{By: t.Worker, Why: string(t.movement.Kind) + " " + t.movement.ID + ": " + why, At: time.Now().UTC()}
+}
+
+// incarnations are what the shards of a group become, by range.
+func incarnations(p placement.Placement, r *transfer.Record, group int) (from []uint32, to []shard.Incarnation, err error) {
+	next, err := transfer.Apply(p, *r, group, placement.Change{})
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &r.Groups[group]
+	for i := range g.Sources {
+		from = append(from, g.Sources[i].Shard)
+	}
+	add := func(number uint32) {
+		row, _ := next.Shard(number)
+		to = append(to, shard.Incarnation{Number: number, Range: row.Range, Term: row.Term})
+	}
+	if g.Sources[0].Keeps != nil {
+		add(g.Sources[0].Shard)
+	}
+	for i := range g.Targets {
+		add(g.Targets[i].Shard)
+	}
+	return from, to, nil
+}
+
+// positions are H, or another point, of the sources of a group.
+func positions(g *transfer.Group, at map[uint32]int64) (all []transfer.Position) {
+	for i := range g.Sources {
+		s := &g.Sources[i]
+		all = append(all, transfer.Position{Shard: s.Shard, Term: s.Before.Term, SeqNo: at[s.Shard]})
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package reshard
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/work"
+)
+
+// DefaultBudget is how long requests may wait behind a fence when nobody says otherwise.
+const DefaultBudget = 250 * time.Millisecond
+
+// Plan is what a movement of this lane does.
+type Plan struct {
+	Index  string         `json:"index"`
+	Shards placement.Plan `json:"shards"`
+	// Budget is how long requests may wait behind the fence of one hand-off.
+	Budget time.Duration `json:"pauseBudget"`
+	// Predicted is how long they will, as far as a rehearsal told; 0: nobody tried.
+	Predicted time.Duration `json:"predictedPause,omitempty"`
+	Policy    work.Policy   `json:"policy"`
+}
+
+// Rate is how fast work goes behind the scenes; throttle changes it.
+type Rate struct {
+	// BytesPerSecond of segments that are written again without what is another's; 0: no
+	// limit but what searches leave.
+	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`
+}
+
+// The phases of a movement of this lane, besides the comparison at H, which is
+// movement.VerifyPhase.
+const (
+	PhaseClone  = "clone"
+	PhaseSwitch = "switch"
+	PhaseRetire = "retire"
+)
+
+// Phases are those of a movement, in their order.
+func Phases() []movement.Phase {
+	return []movement.Phase{{Name: PhaseClone}, {Name: PhaseSwitch, Flips: true}, {Name: movement.VerifyPhase}, {Name: PhaseRetire, Retires: true}}
+}
+
+// Kind is the kind of movement that a plan makes.
+func (p *Plan) Kind() movement.Kind {
+	for _, g := range p.Shards.Groups {
+		if len(g.From) > 1 {
+			return movement.Merge
+		}
+	}
+	return movement.Split
+}
+
+// ReadPlan is the plan of a movement.
+func ReadPlan(m *movement.Record) (p Plan, err error) {
+	if err := json.Unmarshal(m.Plan, &p); err != nil {
+		return p, fault.At(fault.New(fault.Corrupt, "%w", err), "the plan of movement "+m.ID)
+	}
+	return p, nil
+}
