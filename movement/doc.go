@@ -43,9 +43,8 @@
 //  9. A driver that comes to a record, whoever stored it, finds in [Record.Owed] what is to
 //     be done: no effect is lost with the process that was to carry it out.
 //
-// The one lane that there is, migrate, has no phase that flips or retires: switch and reverse
-// are refused to its movements, and the laws of this package's tests are all that these
-// states have been through.
+// Migrations have no phase that flips or retires: switch and reverse are refused to them. Splits
+// and merges have both.
 //
 // Absent on purpose: what phases do (lanes), leases (work), and storing (drive).
 package movement

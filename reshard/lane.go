@@ -57,6 +57,17 @@ func entryOf(p *Plan) movement.Entry {
 	return movement.Entry{Kind: "reshaping", Name: p.Index}
 }
 
+// Close lets go of what is pinned for comparisons that this process will not make. Nobody
+// works any more.
+func (l *Lane) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for at, handed := range l.pinned {
+		_ = handed.Staged.Close()
+		delete(l.pinned, at)
+	}
+}
+
 // turn is one turn of one slot for one movement.
 type turn struct {
 	*Lane

@@ -142,8 +142,14 @@ func (s *source) pin(ctx context.Context) (*reader, error) {
 	if _, err := x.refreshInTurn(ctx); err != nil {
 		return nil, err
 	}
+	if err := x.toFiles(ctx, s); err != nil {
+		return nil, err
+	}
 	r := s.pinned()
-	return r, x.toFiles(ctx, s)
+	if s.stack.indexed != s.view.seqNo || len(s.stack.lost) > 0 {
+		return r, fault.New(fault.Unavailable, "its segments were made again meanwhile")
+	}
+	return r, nil
 }
 
 // pinnedInTurn is how many bytes of segments in memory are written with the turn held; more
@@ -182,9 +188,6 @@ func (x *segments) toFiles(ctx context.Context, s *source) error {
 		st = x.retained()
 	}
 	defer st.release()
-	if st.indexed != s.view.seqNo || len(st.lost) > 0 {
-		return fault.New(fault.Unavailable, "its segments were made again meanwhile")
-	}
 	s.stack = st.retain()
 	end := s.end
 	s.end = sync.OnceFunc(func() { s.stack.release(); end() })
