@@ -129,8 +129,5 @@ func (p Placement) String() string {
 	for _, s := range p.Shards {
 		fmt.Fprintf(&b, "shard %d %s epoch %d term %d on %s\n", s.Number, s.Range, s.Epoch, s.Term, s.Node)
 	}
-	if p.Transfer != nil {
-		fmt.Fprintf(&b, "transfer %s\n", p.Transfer)
-	}
 	return b.String()
 }
