@@ -172,32 +172,6 @@ func (op *Op) refuse(kind, reason string) error {
 	return fault.Wrap(fault.Refused, &Failure{Item: -1, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing), Type: kind, Reason: reason})
 }
 
-// AddLines appends the operations of a bulk request that exists: action lines
-// that name index and id, each but a delete followed by its source. The batch
-// is as it was when one of them is wrong.
-func (b *Batch) AddLines(lines []byte) error {
-	length, count := len(b.body), len(b.items)
-	for number := 1; len(lines) > 0; number++ {
-		var head, source []byte
-		if head, lines = cutLine(lines); len(trim(head)) == 0 {
-			continue
-		}
-		op, err := readAction(head)
-		if err == nil && op.Action != Delete {
-			source, lines = cutLine(lines)
-			op.Source = source
-		}
-		if err == nil {
-			err = b.Add(op)
-		}
-		if err != nil {
-			b.body, b.items = b.body[:length], b.items[:count]
-			return fault.At(err, "operation "+strconv.Itoa(number))
-		}
-	}
-	return nil
-}
-
 func cutLine(lines []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(lines, []byte{'\n'})
 	return line, rest
@@ -253,8 +227,8 @@ func (b *Batch) failure(i int) Failure {
 	return Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing)}
 }
 
-// Lines are the lines of one operation, as AddLines takes them: for a store of
-// what has failed. They are valid until the batch is reset.
+// Lines are the lines of one operation: its action, and its source but for a delete. They are
+// valid until the batch is reset.
 func (b *Batch) Lines(item int) []byte { return b.body[b.items[item].start:b.end(item)] }
 
 // gather is the body of a request with the given items, ascending. It is a part

@@ -75,7 +75,7 @@ func (c *Client) create(ctx context.Context, path []string, params url.Values, b
 }
 
 // Templates are the templates of a kind that a pattern names, by name: the bodies
-// as PutTemplate takes them.
+// as CreateTemplate takes them.
 func (c *Client) Templates(ctx context.Context, kind TemplateKind, pattern string) (map[string]json.RawMessage, error) {
 	path := []string{string(kind), pattern}
 	if pattern == "" {
@@ -103,11 +103,6 @@ func (c *Client) Templates(ctx context.Context, kind TemplateKind, pattern strin
 // CreateTemplate makes a template. One of that name is not touched: see Exists.
 func (c *Client) CreateTemplate(ctx context.Context, kind TemplateKind, name string, body []byte) error {
 	return c.create(ctx, []string{string(kind), name}, url.Values{"create": {"true"}}, body)
-}
-
-// PutTemplate makes or replaces a template.
-func (c *Client) PutTemplate(ctx context.Context, kind TemplateKind, name string, body []byte) error {
-	return c.change(ctx, http.MethodPut, []string{string(kind), name}, body)
 }
 
 // DeleteTemplate deletes a template. One that is not there is no error.

@@ -167,10 +167,3 @@ func redacted(address string) string {
 	u.User, u.RawQuery = nil, ""
 	return u.String()
 }
-
-// HasComposable tells whether the server has composable templates and component
-// templates: Elasticsearch from 7.8 on, OpenSearch, Reshelve.
-func (c *Client) HasComposable() bool {
-	s := c.server.Load()
-	return s != nil && (s.Product != Elasticsearch || s.Version.AtLeast(7, 8))
-}

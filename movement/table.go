@@ -112,11 +112,6 @@ func (r *Record) Ask(verb Verb) Rule {
 	}
 }
 
-// Offers are the verbs that would be carried out now.
-func (r *Record) Offers() []Verb {
-	return slices.DeleteFunc(slices.Clone(Verbs), func(v Verb) bool { return r.Ask(v).Answer != Goes })
-}
-
 // Table is what every state answers to every verb, state by state, in the order of
 // [States] and [Verbs].
 func Table() []Rule { return slices.Clone(table) }
