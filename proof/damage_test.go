@@ -12,28 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/reshelve/reshelve/blob"
-	"github.com/reshelve/reshelve/blob/folder"
-	"github.com/reshelve/reshelve/snapshot"
 )
 
 // blobsByKind is one blob, the largest, of each kind of file that the newest snapshot of a
 // repository needs: by the beginning of their names in a repository, by their endings in a shard.
 func blobsByKind(t *testing.T, repository string) map[string]string {
 	t.Helper()
-	bucket, err := blob.Open(t.Context(), repository, map[string]blob.Opener{"file": folder.Open})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := snapshot.Open(t.Context(), bucket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest, err := opened.Find(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	newest := newestOf(t, repository)
 	kinds, sizes := map[string]string{}, map[string]int64{}
 	take := func(kind, name string) {
 		info, err := os.Stat(filepath.Join(repository, name))
@@ -50,10 +35,7 @@ func blobsByKind(t *testing.T, repository string) map[string]string {
 			t.Fatal(err)
 		}
 		for n := range idx.Shards {
-			shard, err := idx.Shard(t.Context(), n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			shard := shardOf(t, repository, name, n)
 			for _, f := range shard.Files {
 				kind := path.Ext(f.Name)
 				if strings.HasPrefix(f.Name, "segments_") {
@@ -65,7 +47,7 @@ func blobsByKind(t *testing.T, repository string) map[string]string {
 			}
 		}
 	}
-	err = filepath.WalkDir(repository, func(at string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(repository, func(at string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(repository, at)
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "__") {
 			return err

@@ -74,12 +74,18 @@ type deltaLive struct {
 
 func startDelta(t *testing.T, version servers.Version) *deltaLive {
 	t.Helper()
+	return startWith(t, version, servers.Options{})
+}
+
+func startWith(t *testing.T, version servers.Version, o servers.Options) *deltaLive {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "reshelve-delta-") // the server's account must reach it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	server, err := servers.Start(context.Background(), version, servers.Options{Dir: dir})
+	o.Dir = dir
+	server, err := servers.Start(context.Background(), version, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@
 //   - churn: indices, mappings and aliases made and deleted while clients write.
 //   - matrix: snapshots of every version, moved into targets of several; what became of each
 //     document stands in testdata/matrix.
+//   - known: a defect of another program that moves snapshots, or a scenario that it is tested
+//     with. TestKnownDefects and TestScenarios name for each the tests that hold it here.
 //   - difference: an answer that is not OpenSearch's; those that are meant stand in one
 //     table, each with its reason.
 //
@@ -34,6 +36,11 @@
 // PROOF_ROUNDS, PROOF_QUESTIONS and PROOF_COLLECT make it a long search), PROOF_BINARY tries another binary than the one
 // that is built from this checkout, for example one that was broken on purpose. PROOF_MIGRATIONS is how many
 // migrations are killed until they have ended (3), and RESHELVE_MATRIX=all takes every snapshot of the matrix.
+//
+// What takes too long for each run of the tests:
+//
+//	RESHELVE_LIVE=1 PROOF_DOCUMENTS=1000000 go test ./proof -run TestLiveManySmallDocuments -v
+//	RESHELVE_LIVE=1 PROOF_INDICES=2000 go test ./proof -run TestLiveManyIndices -v -timeout 30m
 //
 // Absent on purpose: crashes of the machine (the engine's own tests cut unsynced
 // writes off a file system in memory; a killed process loses none that it handed to

@@ -28,6 +28,7 @@ type front struct {
 	mu      sync.Mutex
 	behind  *url.URL
 	slow    time.Duration // each bulk request
+	most    int           // bytes of a request, and bulk requests come one at a time; 0: as the store has it
 	refuses int           // status of bulk requests, or of all when away
 	away    bool
 	busy    bool                       // with a bulk request: others are rejected
@@ -38,7 +39,7 @@ var itemName = regexp.MustCompile(`([a-z-]+__\d+)__(\d+)`)
 
 func newFront(t *testing.T, behind string) *front {
 	t.Helper()
-	f := &front{slow: 200 * time.Millisecond, starts: map[string]map[string]bool{}}
+	f := &front{slow: 200 * time.Millisecond, most: 1300, starts: map[string]map[string]bool{}}
 	f.leadTo(t, behind)
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -49,8 +50,8 @@ func newFront(t *testing.T, behind string) *front {
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/_nodes/_all/http") {
-			_, _ = io.WriteString(w, `{"nodes":{"n":{"http":{"max_content_length_in_bytes":1300}}}}`)
+		if most := f.limit(); most > 0 && strings.HasSuffix(r.URL.Path, "/_nodes/_all/http") {
+			_, _ = fmt.Fprintf(w, `{"nodes":{"n":{"http":{"max_content_length_in_bytes":%d}}}}`, most)
 			return
 		}
 		bulk := strings.HasSuffix(r.URL.Path, "_bulk")
@@ -94,12 +95,18 @@ func (f *front) mood(r *http.Request, bulk bool) (wait time.Duration, status int
 	switch {
 	case bulk && f.refuses != 0:
 		status = f.refuses
-	case bulk && f.busy:
+	case bulk && f.busy && f.most > 0:
 		status = http.StatusTooManyRequests
 	case bulk:
 		f.busy = true
 	}
 	return wait, status
+}
+
+func (f *front) limit() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.most
 }
 
 func (f *front) leadTo(t *testing.T, behind string) {
