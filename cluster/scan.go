@@ -19,7 +19,6 @@ type ScanOptions struct {
 	Slices    int           // parts that can be read at the same time: at least so many; 1. The server's shards may ask for more
 	PageBytes int           // what one page of a slice aims at: 4 MiB
 	KeepAlive time.Duration // how long the server keeps its place between two pages: 5 minutes
-	NoSource  bool          // ids, routing and versions alone
 }
 
 // ScanState is what a scan is resumed from, beside the cursors of its slices.
@@ -182,7 +181,7 @@ func (s *Scan) Slices() int { return s.state.Slices }
 // Slice reads a part, from 0 to Slices()-1. After is where an earlier reader of
 // the same scan stood (see Slice.Cursor); "" is the beginning.
 func (s *Scan) Slice(number int, after string) *Slice {
-	return &Slice{scan: s, number: number, cursor: after, size: firstPage}
+	return &Slice{scan: s, number: number, cursor: []byte(after), size: firstPage}
 }
 
 // Close ends the point in time. It may be called when it has ended already.
@@ -235,17 +234,14 @@ func (c *Client) Count(ctx context.Context, index string) (int64, error) {
 // question is the body of a search for one page.
 func (s *Slice) question() []byte {
 	scan := s.scan
-	out := fmt.Appendf(nil, `{"size":%d,"sort":[%q],"version":true,"seq_no_primary_term":true`, s.size, scan.order)
-	if scan.o.NoSource {
-		out = append(out, `,"_source":false`...)
-	}
+	out := fmt.Appendf(nil, `{"size":%d,"sort":[%q],"version":true`, s.size, scan.order)
 	if n := scan.Slices(); n > 1 {
 		out = fmt.Appendf(out, `,"slice":{"id":%d,"max":%d}`, s.number, n)
 	}
 	if point := scan.State().Point; point != "" {
 		out = fmt.Appendf(out, `,"track_total_hits":false,"pit":{"id":%q,"keep_alive":%q}`, point, scan.keep()) // a scroll counts always
 	}
-	if s.cursor != "" {
+	if len(s.cursor) > 0 {
 		out = append(append(out, `,"search_after":`...), s.cursor...)
 	}
 	return append(out, '}')

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,7 +28,7 @@ type Slice struct {
 	scan   *Scan
 	number int
 	size   int    // of the next page
-	cursor string // the sort of the last document that was handed out
+	cursor []byte // the sort of the last document that was handed out
 	scroll string // the server's place, without a point in time
 
 	page    bytes.Buffer // the answer that is being read
@@ -46,11 +47,11 @@ func (s *Slice) Cursor() string {
 	if s.scan.State().Point == "" {
 		return ""
 	}
-	return s.cursor
+	return string(s.cursor)
 }
 
 // Next is the next document, which is valid until the next call; io.EOF after the
-// last. Its Source is as the server stores it.
+// last. Its Source is as the server stores it, and of its Versions the version is known.
 func (s *Slice) Next(ctx context.Context) (*document.Document, error) {
 	for {
 		if s.decoder != nil {
@@ -269,13 +270,9 @@ func (s *Slice) member(name string, value jsontext.Value) (err error) {
 		end := s.decoder.InputOffset()
 		s.doc.Source = s.page.Bytes()[end-int64(len(value)) : end]
 	case "sort":
-		s.cursor = string(value)
+		s.cursor = append(s.cursor[:0], value...)
 	case "_version":
-		err = json.Unmarshal(value, &s.versions.Version)
-	case "_seq_no":
-		err = json.Unmarshal(value, &s.versions.SeqNo)
-	case "_primary_term":
-		err = json.Unmarshal(value, &s.versions.PrimaryTerm)
+		s.versions.Version, err = strconv.ParseInt(string(value), 10, 64)
 	}
 	return err
 }
