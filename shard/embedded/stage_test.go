@@ -277,7 +277,11 @@ func (r *reshaped) play(ctx context.Context, rng *rand.Rand, rounds int) (err er
 // time, and opens the folder again in between.
 func TestStage(t *testing.T) {
 	defer embedded.SetTiers(3, 2000, 3000)()
-	for seed := range uint64(8) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		fs := vfs.NewMem()
 		r := newReshaped()
