@@ -39,6 +39,7 @@ type local struct {
 	state     state
 	holds     map[string]shard.Position
 	published *view
+	inherits  time.Time      // since when there may be tombstones that stand in no changes; zero: there are none
 	views     map[*view]bool // that have a reader, and the published one
 	idle      sync.Cond      // told when a reader closes
 	indexing  chan struct{}  // what is published is not in segments yet; closed, and nil, when it is

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -65,7 +67,79 @@ func (s *local) Prune(ctx context.Context, now time.Time) error {
 			return s.failure(err)
 		}
 	}
+	return s.failure(s.buryInherited(ctx, now.Add(-s.age)))
+}
+
+// buryInherited removes the tombstones of deletes that stand in nobody's changes: of shards
+// that this one came from. It looks at some rows at a time, so writes go on between. A shard
+// that is closed before that keeps them, until it changes hands again.
+func (s *local) buryInherited(ctx context.Context, cutoff time.Time) error {
+	s.mu.Lock()
+	since, within := s.inherits, s.state.within
+	s.mu.Unlock()
+	if since.IsZero() || since.After(cutoff) {
+		return nil
+	}
+	lower, upper := rowBounds(s.id.Index, within)
+	for lower != nil {
+		if ctx.Err() != nil {
+			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+		}
+		var err error
+		if lower, err = s.burySome(lower, upper, within); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inherits.Equal(since) {
+		s.inherits = time.Time{}
+	}
 	return nil
+}
+
+// buryAtOnce is how many rows are looked at with the mutex held.
+const buryAtOnce = 512
+
+// burySome removes such tombstones from lower on; next is where the others begin, nil: there
+// are none, or the shard owns another range now.
+func (s *local) burySome(lower, upper []byte, within routing.Range) (next []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.state.within != within {
+		return nil, nil
+	}
+	db, done, err := s.engine.use()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, err
+	}
+	batch, after, n := db.NewBatch(), s.state, 0
+	defer batch.Close()
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		if n++; n > buryAtOnce {
+			next = bytes.Clone(it.Key())
+			break
+		}
+		var h head
+		if _, _, h, err = splitRow(it.Key()); err == nil && h.deleted && h.SeqNo <= s.state.pruned {
+			err = batch.Delete(it.Key(), nil)
+			after.tombstones--
+		}
+	}
+	err = errors.Join(err, it.Error(), it.Close())
+	if err != nil || batch.Empty() {
+		return next, err
+	}
+	err = errors.Join(batch.Set(stateKey(s.id), encodeState(&after), nil), db.Apply(batch, pebble.NoSync))
+	if err == nil {
+		s.state = after
+	}
+	return next, err
 }
 
 // pruneSome removes the oldest runs, about maxChunk bytes of them, and the

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -402,4 +403,53 @@ func partitioned(s *shard.Staged) error {
 		return fmt.Errorf("%d documents were shown, and %d will be", len(was), len(is))
 	}
 	return nil
+}
+
+// TestInheritedTombstonesGo when they are old enough, though no changes of their shard tell
+// of them.
+func TestInheritedTombstonesGo(t *testing.T) {
+	r := newReshaped()
+	ctx := t.Context()
+	if err := r.open(ctx, vfs.NewMem()); err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for i := range 300 {
+		for _, gone := range []bool{false, true} {
+			id := fmt.Sprint(i)
+			op := shard.Op{Key: routing.KeyOf(id, "", 0), ID: id, Condition: document.Always, Source: []byte("w"), Delete: gone}
+			if result := r.shards[0].Write(ctx, 1, []shard.Op{op})[0]; result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+	}
+	halves := []shard.Incarnation{{Number: 0, Range: routing.Range{To: routing.MaxKey / 2}, Term: 2},
+		{Number: 1, Range: routing.Range{From: routing.MaxKey/2 + 1, To: routing.MaxKey}, Term: 2}}
+	if err := r.hand(ctx, []uint32{0}, halves, false); err != nil {
+		t.Fatal(err)
+	}
+	for number, s := range r.shards {
+		for s.Stats().Tombstones == 0 || number == 1 && s.Stats().Tombstones > 200 {
+			time.Sleep(time.Millisecond) // they are counted
+		}
+		if err := s.Prune(ctx, time.Now().Add(30*time.Second)); err != nil || s.Stats().Tombstones == 0 {
+			t.Errorf("shard %d forgets too early: %+v, %v", number, s.Stats(), err)
+		}
+		if _, err := s.Refresh(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	defer embedded.SetCommit(time.Millisecond)()
+	deadline := time.Now().Add(10 * time.Second)
+	for number, s := range r.shards {
+		for s.Stats().Tombstones > 0 && time.Now().Before(deadline) {
+			if err := s.Prune(ctx, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if s.Stats().Tombstones != 0 {
+			t.Errorf("shard %d keeps %+v", number, s.Stats())
+		}
+	}
 }

@@ -122,6 +122,9 @@ func (s *local) takeUp(db *store, term int64) (taken bool, err error) {
 	if err = s.putUp(db, b, term, goesOn); err == nil {
 		err = errors.Join(b.Set(stateKey(s.id), encodeState(&next), nil), db.Apply(b, pebble.NoSync))
 	}
+	if !goesOn {
+		s.inherits = s.engine.options.Now()
+	}
 	return err == nil, s.failure(err)
 }
 
