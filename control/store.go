@@ -1,6 +1,10 @@
 package control
 
-import "github.com/reshelve/reshelve/store"
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/store"
+)
 
 // Store is a document store in the hands of a face. Its methods are those of
 // package store; the types that they take and give are of package document,
@@ -24,6 +28,11 @@ type (
 
 // Failing is a search that failed in one index.
 func Failing(index string, cause error) *PhaseError { return store.Failing(index, cause) }
+
+// RoutedBy lets a request route by an older version of the placement of its index.
+func RoutedBy(ctx context.Context, version int64) context.Context {
+	return store.WithPlacement(ctx, version)
+}
 
 // NewStore hands a store to the faces.
 func NewStore(s *store.Store) *Store { return &Store{s} }

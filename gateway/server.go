@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,10 +48,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// outdated is the header of a request that is to be routed by an older version of the
+// placement of its index. It is for trying that this does no harm.
+const outdated = "Reshelve-Placement"
+
+// outdate takes the header up.
+func (c *call) outdate() error {
+	text := c.r.Header.Get(outdated)
+	if text == "" {
+		return nil
+	}
+	version, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || version < 1 {
+		return exception.New(exception.IllegalArgument, "the header [%s] is [%s], and must be the version of a placement", outdated, text)
+	}
+	c.r = c.r.WithContext(control.RoutedBy(c.ctx(), version))
+	return nil
+}
+
 // serve finds the route and lets its handler answer.
 func (c *call) serve() error {
 	if id := c.r.Header.Get("X-Opaque-Id"); id != "" {
 		c.w.Header().Set("X-Opaque-Id", id)
+	}
+	if err := c.outdate(); err != nil {
+		return err
 	}
 	if err := c.readParams(); err != nil {
 		return err

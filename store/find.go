@@ -60,7 +60,7 @@ func (s *Store) Find(ctx context.Context, where Where, r search.Request) (*Found
 func mend(ctx context.Context, parts [][]part) error {
 	for _, of := range parts {
 		for _, p := range of {
-			if err := p.index.shards[p.row.Number].Mend(ctx); err != nil && !fault.Is(err, fault.Stale) {
+			if err := p.shard.Mend(ctx); err != nil && !fault.Is(err, fault.Stale) {
 				return err
 			}
 		}
@@ -132,6 +132,7 @@ type part struct {
 	aliases []string     // names of the index
 	filter  search.Query // that its documents must meet; nil: none
 	row     placement.Shard
+	shard   shard.Shard
 	reader  shard.Reader
 }
 
@@ -149,6 +150,7 @@ func (s *Store) visitAgain(ctx context.Context, e catalog.Expression, routed str
 		if err := s.reloadAll(ctx, e); err != nil {
 			return nil, err
 		}
+		ctx = upToDate(ctx)
 	}
 }
 
@@ -221,9 +223,16 @@ func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed strin
 	for alias := range names.AliasesOf(idx.record.Name) {
 		aliases = append(aliases, alias)
 	}
-	for _, row := range idx.rows(splitRouting(routed), reach.Routing) {
+	placed, err := idx.routed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range idx.rows(placed, splitRouting(routed), reach.Routing) {
 		p := part{index: idx, aliases: aliases, filter: filter, row: row}
-		if p.reader, err = idx.shards[row.Number].Acquire(ctx, row.Epoch); err != nil {
+		if p.shard, err = idx.at(row); err == nil {
+			p.reader, err = p.shard.Acquire(ctx, row.Epoch)
+		}
+		if err != nil {
 			return nil, joined(err, closeParts([][]part{parts}))
 		}
 		parts = append(parts, p)
@@ -234,8 +243,8 @@ func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed strin
 // rows are the shards of an index that routing values visit, of the request and of an
 // alias; all when there are none. As on the server, a routing value chooses shards; what
 // else lies in them is found too.
-func (idx *index) rows(asked, ofAlias []string) (rows []placement.Shard) {
-	for _, row := range idx.placement.Shards {
+func (idx *index) rows(placed placement.Placement, asked, ofAlias []string) (rows []placement.Shard) {
+	for _, row := range placed.Shards {
 		if idx.routes(row.Range, asked) && idx.routes(row.Range, ofAlias) {
 			rows = append(rows, row)
 		}

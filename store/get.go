@@ -29,6 +29,7 @@ func (s *Store) Get(ctx context.Context, r document.Read) (document.Found, error
 		if err := s.reload(ctx, found.Index); err != nil {
 			return found, err
 		}
+		ctx = upToDate(ctx)
 	}
 }
 
@@ -46,8 +47,16 @@ func (s *Store) get(ctx context.Context, r document.Read) (document.Found, error
 		return found, routingMissing(idx, r.ID)
 	}
 	ref := shard.Ref{Key: routing.KeyOf(r.ID, value, idx.rules.partitions), ID: r.ID}
-	owner := idx.placement.Owner(ref.Key)
-	row, ok, err := readRow(ctx, idx.shards[owner.Number], owner.Epoch, ref, r)
+	routed, err := idx.routed(ctx)
+	if err != nil {
+		return found, err
+	}
+	owner := routed.Owner(ref.Key)
+	sh, err := idx.at(owner)
+	if err != nil {
+		return found, err
+	}
+	row, ok, err := readRow(ctx, sh, owner.Epoch, ref, r)
 	if err != nil || !ok || row.Deleted {
 		return found, err
 	}
@@ -77,9 +86,6 @@ func (idx *index) passes() bool {
 }
 
 func readRow(ctx context.Context, sh shard.Shard, epoch int64, ref shard.Ref, r document.Read) (shard.Row, bool, error) {
-	if sh == nil {
-		return shard.Row{}, false, exception.New(exception.UnavailableShards, "the shard is not open")
-	}
 	if !r.Searched {
 		return sh.Get(ctx, epoch, ref)
 	}

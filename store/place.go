@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
@@ -31,6 +32,9 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 	}
 	changed := *old
 	changed.placement = p
+	if p.Version > old.placement.Version {
+		changed.past = append(slices.Clone(old.past[max(0, len(old.past)-keptPlacements+1):]), old.placement)
+	}
 	if old.shards == nil {
 		s.publish(func(v *view) { v.indices[old.record.Name] = &changed })
 		return nil

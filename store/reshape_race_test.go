@@ -230,7 +230,9 @@ func TestWhatStraddlesAHandOffIsAnsweredAsElsewhere(t *testing.T) {
 	var waiting sync.WaitGroup
 	e.stage = func(context.Context) error {
 		waiting.Go(func() { answers = r.store.Write(r.ctx, writes, document.AtOnce) })
-		waiting.Go(func() { found, getting = r.store.Get(r.ctx, document.Read{Target: "i", ID: "59", Version: document.Unset}) })
+		waiting.Go(func() {
+			found, getting = r.store.Get(r.ctx, document.Read{Target: "i", ID: "59", Version: document.Unset})
+		})
 		waiting.Go(func() { shownThen = r.ids(store.Where{}) })
 		time.Sleep(20 * time.Millisecond) // most are waiting then; who is late is answered all the same
 		return nil
@@ -389,6 +391,48 @@ func TestAChangeByQueryGoesOnOverSplits(t *testing.T) {
 		}
 		if ids := r.ids(store.Where{}); len(ids) != 200 {
 			t.Errorf("%d documents are shown", len(ids))
+		}
+	})
+}
+
+// TestRoutersWithOldPlacementsAreAnsweredRight asks by every placement that there was, while
+// shards are split and merged and when they have been.
+func TestRoutersWithOldPlacementsAreAnsweredRight(t *testing.T) {
+	onEach(t, func(t *testing.T, e shard.Engine) {
+		r := reshaped(t, coordmemory.New(), e, `"refresh_interval":-1,"number_of_shards":2`)
+		r.put(60, counted)
+		for round, reshape := range []func(){
+			func() { r.split(0, 3) }, func() { r.merge(1, 2) }, func() { r.split(1, 2) }, func() { r.merge(0, len(r.placed().Shards)-1) }, func() {},
+		} {
+			var change sync.WaitGroup
+			change.Go(reshape)
+			newest := int64(round + 1)
+			for version := int64(1); version <= newest; version++ {
+				old := *r
+				old.ctx = store.WithPlacement(r.ctx, version)
+				if n := len(old.ids(store.Where{})); n != 60 {
+					t.Errorf("by version %d of %d, %d documents are shown", version, newest, n)
+				}
+				for i := range 60 {
+					if found := old.get(fmt.Sprint(i)); !found.Exists || found.Version < 1 {
+						t.Errorf("by version %d of %d, %d is %+v", version, newest, i, found)
+					}
+				}
+				for i, w := range old.put(60, counted) {
+					if found := r.get(fmt.Sprint(i)); found.Versions != w.Versions || w.Outcome != document.Updated {
+						t.Errorf("by version %d of %d, %d was written as %+v and is %+v", version, newest, i, w, found)
+					}
+				}
+				total, _, err := r.store.Count(old.ctx, store.Where{Expression: expression([]string{"i"}, searched)}, nil)
+				if err != nil || total != 60 {
+					t.Errorf("by version %d of %d, %d are counted: %v", version, newest, total, err)
+				}
+			}
+			change.Wait()
+		}
+		_, err := r.store.Get(store.WithPlacement(r.ctx, 99), document.Read{Target: "i", ID: "1", Version: document.Unset})
+		if !exception.Is(err, exception.IllegalArgument) {
+			t.Errorf("by a version that never was: %v", err)
 		}
 	})
 }

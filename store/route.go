@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
@@ -32,25 +33,34 @@ type routes struct {
 	placed map[uint32]*index
 }
 
-// shard is where an order key of an index goes; nil when its shards are not open.
-func (r routes) shard(idx *index, key routing.Key) (shard.Shard, placement.Shard) {
+// shard is where an order key of an index goes.
+func (r routes) shard(ctx context.Context, idx *index, key routing.Key) (shard.Shard, placement.Shard, error) {
 	placed := r.placed[idx.entry.Number]
 	if placed == nil {
 		placed = idx
 		r.placed[idx.entry.Number] = idx
 	}
-	owner := placed.placement.Owner(key)
-	return placed.shards[owner.Number], owner
+	routed, err := placed.routed(ctx)
+	if err != nil {
+		return nil, placement.Shard{}, err
+	}
+	owner := routed.Owner(key)
+	sh, err := placed.at(owner)
+	return sh, owner, err
 }
 
 // route finds the shard of every item by the present view, and answers those that
-// have none. Documents are checked against the mapping here, outside of any shard.
-func (b *bulk) route(items []*item) []*queue {
+// have none; stale are those whose shard is no longer one. Documents are checked against the
+// mapping here, outside of any shard.
+func (b *bulk) route(items []*item) (queues []*queue, stale []*item) {
 	r := routes{map[string]target{}, map[uint32]*index{}}
 	byShard := map[shard.Shard]*queue{}
-	var queues []*queue
 	for _, it := range items {
 		q, err := b.queueOf(it, r)
+		if fault.Is(err, fault.Stale) {
+			it.stale, stale = err, append(stale, it)
+			continue
+		}
 		if err != nil {
 			it.fail(err)
 			continue
@@ -66,7 +76,7 @@ func (b *bulk) route(items []*item) []*queue {
 		byShard[q.shard] = &q
 		queues = append(queues, &q)
 	}
-	return queues
+	return queues, stale
 }
 
 // queueOf checks an item and finds its shard.
@@ -100,12 +110,12 @@ func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 			r.targets[w.Target] = t
 		}
 	}
-	sh, owner := r.shard(t.index, it.ref.Key)
-	if sh == nil && t.index.entry.Closed { // meanwhile
+	sh, owner, err := r.shard(b.ctx, t.index, it.ref.Key)
+	if err != nil && t.index.entry.Closed { // meanwhile
 		return queue{}, t.index.closed()
 	}
-	if sh == nil {
-		return queue{}, exception.New(exception.UnavailableShards, "[%s][%d] the shard is not open", t.index.record.Name, owner.Number)
+	if err != nil {
+		return queue{}, err
 	}
 	return queue{index: t.index, shard: sh, epoch: owner.Epoch}, nil
 }

@@ -64,7 +64,7 @@ func (s *Store) RoutedStatus(ctx context.Context, e catalog.Expression, routed s
 			continue
 		}
 		visited := map[uint32]bool{}
-		for _, row := range idx.rows(splitRouting(routed), nil) {
+		for _, row := range idx.rows(idx.placement, splitRouting(routed), nil) {
 			visited[row.Number] = true
 		}
 		statuses[i].Shards = slices.DeleteFunc(statuses[i].Shards, func(sh catalog.ShardStatus) bool { return !visited[sh.Number] })

@@ -42,6 +42,7 @@ type index struct {
 	unsearchable error              // why it cannot be searched: its analyzers are not known
 	rules        rules              // read out of the settings
 	placement    placement.Placement
+	past         []placement.Placement  // some that were before it, oldest first
 	shards       map[uint32]shard.Shard // nil when closed
 	indexer      *indexer               // of the shards
 }

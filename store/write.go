@@ -29,6 +29,7 @@ func (s *Store) Write(ctx context.Context, writes []document.Write, visible docu
 	for round := 0; len(pending) > 0; round++ {
 		if round > 0 {
 			pending = b.again(pending, round)
+			b.ctx = upToDate(b.ctx)
 		}
 		pending = b.drive(pending)
 	}
@@ -79,9 +80,9 @@ type queue struct {
 // drive routes items by the present view, applies them, and returns those that were
 // answered stale.
 func (b *bulk) drive(items []*item) (stale []*item) {
-	queues := b.route(items)
+	queues, stale := b.route(items)
 	if len(queues) == 1 {
-		return b.drain(queues[0])
+		return append(stale, b.drain(queues[0])...)
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
