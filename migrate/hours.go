@@ -18,7 +18,8 @@ type Hours struct {
 
 const day = 24 * time.Hour
 
-// ParseHours reads what [Hours.String] gives; fault.Usage for anything else.
+// ParseHours reads what [Hours.String] gives of hours that are not always, and "00:00-24:00", which
+// is; fault.Usage for anything else.
 func ParseHours(text string) (Hours, error) {
 	bad := func() (Hours, error) {
 		err := fault.New(fault.Usage, "%q are no hours", text)
