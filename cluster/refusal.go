@@ -70,9 +70,21 @@ type told struct {
 	Roots  []told         `json:"root_cause"`
 }
 
+// lostPlace is what an exception of a whole search says of a shard, if that is that the place of
+// a scan is forgotten: on the other shards it is, or will be, too.
+func (d *told) lostPlace() *told {
+	for i := range d.Roots {
+		if d.Roots[i].Type == exception.SearchContextMissing {
+			return &d.Roots[i]
+		}
+	}
+	return d
+}
+
 // fault is the exception with its kind and what to do. Status is that of the
 // answer or of the item.
 func (d *told) fault(status int) error {
+	d = d.lostPlace()
 	kind, next := d.meaning(status)
 	err := fault.New(kind, "%w", exception.New(d.Type, "%s", d.words()).WithStatus(status))
 	if d.Index != "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
 )
 
 func TestOwnStoreTakesAndGivesBackEveryDocument(t *testing.T) {
@@ -130,12 +131,18 @@ func scanAll(t *testing.T, c *cluster.Client, index string, slices int) map[stri
 				if scan, err = c.ResumeScan(t.Context(), scan.State(), cluster.ScanOptions{PageBytes: 64 << 10}); err != nil {
 					t.Fatal(err)
 				}
+				if err := scan.Renew(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 				slice = scan.Slice(i, slice.Cursor())
 			}
 		}
 	}
 	if err := scan.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if err := scan.Renew(t.Context()); !fault.Is(err, fault.Stale) && scan.State().Point != "" {
+		t.Errorf("a point in time that was ended lives on: %v", err)
 	}
 	return got
 }

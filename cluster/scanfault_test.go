@@ -127,11 +127,15 @@ func TestPagesFollowTheSizeOfDocuments(t *testing.T) {
 // A place that the server has forgotten is told as such, and never passed over.
 func TestALostPlaceEndsAScan(t *testing.T) {
 	missing := exceptionBody(404, "search_context_missing_exception", "No search context found for id [7]")
+	// As OpenSearch 2.19.0 answers.
+	whole := `{"error":{"root_cause":[{"type":"search_context_missing_exception","reason":"No search context found for id [4]"}],"type":"search_phase_execution_exception",` +
+		`"reason":"all shards failed","phase":"query","grouped":true,"failed_shards":[]},"status":404}`
 	for _, tc := range []struct {
 		name, version, befalls string
 		kind                   fault.Kind
 	}{
 		{"point in time", "2.19.0", missing, fault.Stale},
+		{"point in time, by all shards", "2.19.0", whole, fault.Stale},
 		{"scroll", "1.3.0", missing, fault.Stale},
 		{"a page of a scroll", "1.3.0", "lost", fault.Unavailable},
 	} {
