@@ -19,6 +19,8 @@
 //   - schema: what the fields and analyzers of an index mean; package fields. Shards index
 //     by the newest one that a view has shown.
 //   - found: what a search has found, with the readers that it was found in; see [Found].
+//   - hand-off: shards become others, in one step: fence, stage, one compare-and-set of the
+//     placement, the new owners open, release; see [Store.HandOff].
 //   - point: readers that stay open between searches: of a point in time, or of a scroll.
 //
 // # Records
@@ -39,7 +41,11 @@
 //  5. A source is kept byte for byte, and given back so where the mapping does not show less.
 //  6. A hit is read from the reader that found it, so it always matches its query.
 //  7. A search sees one reader of each shard; one that is refused as stale begins again.
-//  8. Points are bounded in number and in time, and an index that goes ends those that
+//  8. A view has every shard that its placement names: what a placement names newly is open
+//     before anybody routes by it, whoever has read it first.
+//  9. A hand-off happens wholly or not at all, and within its budget; while it is not known
+//     which, its shards admit nothing.
+//  10. Points are bounded in number and in time, and an index that goes ends those that
 //     hold a reader of it.
 //
 // Absent on purpose: HTTP, JSON answers (package gateway), flags and folders

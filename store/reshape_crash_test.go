@@ -10,6 +10,7 @@ import (
 	coordmemory "github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
@@ -228,5 +229,25 @@ func TestAnotherChangeOfThePlacementIsNotLost(t *testing.T) {
 	}
 	if err := errors.Join(h.Staged.Close()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnIndexIsDeletedUnderAChangeByQuery: the change reads the index, and waits for the turn
+// that the deletion has.
+func TestAnIndexIsDeletedUnderAChangeByQuery(t *testing.T) {
+	r := inMemory(t)
+	r.put(40, counted)
+	_, err := r.store.Change(r.ctx, store.ByQuery{
+		Where: store.Where{Expression: expression([]string{"i"}, searched)}, Request: search.NewRequest(), Batch: 20,
+	}, func(p store.Progress) {
+		if p.Batches > 1 {
+			return
+		}
+		if err := r.store.DeleteIndices(r.ctx, expression([]string{"i"}, deleted)); err != nil {
+			t.Error(err)
+		}
+	})
+	if r.ctx.Err() != nil {
+		t.Fatalf("it never ended: %v", err)
 	}
 }
