@@ -39,3 +39,41 @@ func TestAContextNeverOutlivesItsLease(t *testing.T) {
 		}
 	})
 }
+
+// lateClock is a store whose clock is asked as by a process that stands still before its
+// question leaves it.
+type lateClock struct{ coord.Store }
+
+func (s lateClock) Now(ctx context.Context) (coord.Time, error) {
+	time.Sleep(8 * time.Second)
+	return s.Store.Now(ctx)
+}
+
+// TestALeaseIsNotTakenByALateClock: when in all that time the store has said what it said, nobody
+// knows, so it has perhaps not ended.
+func TestALeaseIsNotTakenByALateClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := work.Policy{InitialLease: time.Minute, MaxAttempts: 3}
+		store := memory.New()
+		d, late := drive.New(store, 0), drive.New(lateClock{store}, 0)
+		if err := d.Make(t.Context(), "piece", work.Lease{CreatorID: "w"}); err != nil {
+			t.Fatal(err)
+		}
+		held, _, err := drive.Claim[work.Lease](t.Context(), d, "piece", "w1", p)
+		if err != nil || held == nil {
+			t.Fatal(held, err)
+		}
+		end := held.Piece()
+		time.Sleep(33 * time.Second)
+		taken, _, err := drive.Claim[work.Lease](t.Context(), late, "piece", "w2", p)
+		if err != nil || taken != nil || !time.Now().Before(end.Expiration) {
+			t.Errorf("it is taken %s before its end: %v", time.Until(end.Expiration), err)
+		}
+		time.Sleep(time.Until(end.Expiration.Add(8 * time.Second)))
+		if taken, _, err = drive.Claim[work.Lease](t.Context(), late, "piece", "w2", p); err != nil || taken == nil {
+			t.Errorf("it has ended, and is not taken: %v", err)
+		} else if err := taken.Release(""); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
@@ -26,8 +27,15 @@ func (d *Driver) Store() coord.Store { return d.store }
 // Now is the store's time. Between two questions to the store it goes on with the machine's
 // monotonic clock.
 func (d *Driver) Now(ctx context.Context) (time.Time, error) {
-	at, _, err := d.clock.now(ctx)
-	return at, err
+	now, err := d.clock.now(ctx)
+	return now.at, err
+}
+
+// Passed is a time of the store that has surely come: of who does not answer to it, nothing more is
+// to be expected.
+func (d *Driver) Passed(ctx context.Context) (time.Time, error) {
+	now, err := d.clock.now(ctx)
+	return now.at.Add(-now.wrong), err
 }
 
 // clock is the store's time as this machine follows it.
@@ -35,40 +43,73 @@ type clock struct {
 	store     coord.Store
 	tolerance time.Duration
 
-	turn   lock // to ask the store
-	at     coord.Time
-	asked  time.Time // by the machine, with its monotonic part
-	offset time.Duration
+	turn  lock // to ask the store
+	told  reading
+	asked time.Time // by the machine, with its monotonic part
+}
+
+// reading is the store's time, and by how much it may be wrong, either way: an answer that was
+// long on its way is of nobody knows when.
+type reading struct {
+	at     time.Time
+	wrong  time.Duration
+	offset time.Duration // of this machine's wall clock: ahead
 }
 
 // asksEvery is how long an answer of the store's clock is good for: clocks of machines
 // drift apart by less than a millisecond in it.
 const asksEvery = 10 * time.Second
 
-// now is the store's time, and how far the wall clock of this machine is ahead of it.
-func (c *clock) now(ctx context.Context) (time.Time, time.Duration, error) {
+// An answer of the clock that took longer than quickly, because the store is slow or this
+// process stood still, is asked for again, some times.
+const (
+	quickly = time.Second
+	asks    = 3
+)
+
+// now is the store's time.
+func (c *clock) now(ctx context.Context) (reading, error) {
 	c.turn.lock()
 	defer c.turn.unlock()
 	if c.asked.IsZero() || time.Since(c.asked) > asksEvery {
+		if err := c.ask(ctx); err != nil {
+			return reading{}, err
+		}
+	}
+	now := c.told
+	now.at = now.at.Add(time.Since(c.asked))
+	return now, nil
+}
+
+// ask asks the store; of several answers the one counts that was the quickest.
+func (c *clock) ask(ctx context.Context) error {
+	best := time.Duration(math.MaxInt64)
+	for range asks {
 		before := time.Now()
 		at, err := c.store.Now(ctx)
 		if err != nil {
-			return time.Time{}, 0, err
+			return err
 		}
-		c.at, c.asked = at, before.Add(time.Since(before)/2)
-		c.offset = c.asked.Round(0).Sub(at.At)
+		took := time.Since(before)
+		if took < best {
+			best, c.asked = took, before.Add(took/2)
+			c.told = reading{at.At, at.Error + took/2, c.asked.Round(0).Sub(at.At)}
+		}
+		if took <= quickly {
+			break
+		}
 	}
-	return c.at.At.Add(time.Since(c.asked)), c.offset, nil
+	return nil
 }
 
 // check refuses to claim anything while the machine's clock is too far from the store's.
-func (c *clock) check(ctx context.Context) (time.Time, error) {
-	now, offset, err := c.now(ctx)
+func (c *clock) check(ctx context.Context) (reading, error) {
+	now, err := c.now(ctx)
 	if err != nil {
 		return now, err
 	}
-	if c.tolerance > 0 && offset.Abs() > c.tolerance+c.at.Error {
-		err := fault.New(fault.Refused, "the clock of this machine is %s from that of the coordination store", offset.Round(time.Millisecond))
+	if c.tolerance > 0 && now.offset.Abs() > c.tolerance+now.wrong {
+		err := fault.New(fault.Refused, "the clock of this machine is %s from that of the coordination store", now.offset.Round(time.Millisecond))
 		return now, fault.WithNext(err, "set the clock (NTP), or allow more with --clock-tolerance")
 	}
 	return now, nil

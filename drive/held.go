@@ -54,12 +54,13 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	if err := decode(record.Value, &piece); err != nil {
 		return nil, none, fault.At(err, key)
 	}
-	lease, ours, err := P(&piece).Base().Claim(p, worker, now)
+	passed := now.at.Add(-now.wrong) // what is taken from others has surely ended
+	lease, ours, err := P(&piece).Base().Claim(p, worker, passed)
 	if err != nil { // someone holds it, or it has ended
 		return nil, piece, nil
 	}
 	*P(&piece).Base() = lease
-	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: now, piece: piece, turn: newLock()}
+	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: passed, piece: piece, turn: newLock()}
 	value, err := json.Marshal(&piece)
 	if err != nil {
 		return nil, none, fault.Wrap(fault.Bug, err)
@@ -73,7 +74,7 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	case !ours:
 		return nil, piece, nil
 	}
-	h.watch(ctx, began.Add(lease.Expiration.Sub(now)))
+	h.watch(ctx, began.Add(lease.Expiration.Sub(now.at.Add(now.wrong))))
 	return h, piece, nil
 }
 

@@ -197,7 +197,7 @@ func Busy(ctx context.Context, d *drive.Driver, prefix string, p work.Policy) (b
 	if err != nil {
 		return false, err
 	}
-	now, err := d.Now(ctx)
+	now, err := d.Passed(ctx)
 	for _, piece := range pieces {
 		if !piece.Quiet(p, now) {
 			return true, err
