@@ -92,6 +92,10 @@ bench-search: ## the README's tables of searching: beside OpenSearch, in one run
 bench-migrate: ## a table of migrating: into nothing, an OpenSearch and a folder, in one run
 	go run ./bench/migrate
 
+.PHONY: bench-fleet
+bench-fleet: ## the table of docs/workers.md: fleets of 1 to 1,000 workers, in simulated time
+	SIM_FLEETS=1000 go test -count=1 -timeout 1h -run '^TestFleets$$' -v ./sim
+
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers
 	go run ./cmd/fixtures

@@ -63,7 +63,8 @@ func Draw(seed uint64) *Script {
 	case 3:
 		s.Mishaps = append(s.Mishaps, Mishap{What: "limit", Whom: fmt.Sprint(1 + r.IntN(9)), At: between(time.Millisecond, 5*time.Second)})
 	case 4:
-		s.Mishaps = append(s.Mishaps, Mishap{What: "hours", Whom: fmt.Sprintf("00:%02d-00:%02d", 1+r.IntN(3), 5+r.IntN(20)), At: between(time.Millisecond, 5*time.Second)})
+		s.Mishaps = append(s.Mishaps, Mishap{What: "hours", Whom: fmt.Sprintf("00:%02d-00:%02d", 1+r.IntN(2), 3+r.IntN(4)), At: between(time.Millisecond, 5*time.Second)},
+			Mishap{What: "hours", Whom: "00:00-23:59", At: 8 * time.Minute})
 	case 5: // the clock of one machine is off by more than is allowed: it leaves all to the others
 		if s.Workers > 1 {
 			s.Mishaps = append(s.Mishaps, Mishap{What: "skew", Whom: "w1", For: between(16*time.Minute, time.Hour) * time.Duration(1-2*r.IntN(2))})

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -41,12 +42,13 @@ func TestFleets(t *testing.T) {
 	if os.Getenv("SIM_FLEETS") == "" {
 		t.Skip("it takes minutes: make bench-fleet")
 	}
-	t.Logf("%8s %8s %12s %12s %10s %10s %8s %22s %18s", "workers", "items", "last item", "phase known", "items/s", "share", "", "requests/item", "requests/worker/s")
+	fmt.Println("| workers | items | last item after | the end known after | items/s | of what they could do | requests an item | requests a worker and second |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for workers := 1; workers <= number("SIM_FLEETS", 1000); workers *= 10 {
 		f := sim.Fleet{Workers: workers, Items: 100 * workers, Takes: 40 * time.Second, Answers: 3 * time.Millisecond}
-		began := time.Now()
 		r := f.Run(t)
-		t.Logf("%8d %8d %12s %12s %10.3f %9.1f%% %8s %22.1f %18.2f %v %d records, took %s", f.Workers, f.Items, r.Items.Round(time.Second), r.Phase.Round(time.Second),
-			float64(f.Items)/r.Phase.Seconds(), 100*r.Share(f), "", float64(r.All())/float64(f.Items), float64(r.All())/float64(f.Workers)/r.Phase.Seconds(), r.Requests, r.Records, time.Since(began).Round(time.Second))
+		fmt.Printf("| %d | %d | %s | %s | %.3f | %.1f%% | %.1f | %.2f |\n", f.Workers, f.Items, r.Items.Round(time.Second), r.Phase.Round(time.Second),
+			float64(f.Items)/r.Phase.Seconds(), 100*r.Share(f), float64(r.All())/float64(f.Items), float64(r.All())/float64(f.Workers)/r.Phase.Seconds())
+		t.Log(r.Requests, r.Records, "records listed")
 	}
 }

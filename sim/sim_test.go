@@ -161,6 +161,23 @@ func TestSuccessors(t *testing.T) {
 	}
 }
 
+// TestWhatWasDeletedStaysDeleted: a worker falls asleep in the first movement with documents in
+// its hands, and wakes in the delta, which has deleted some of them meanwhile.
+func TestWhatWasDeletedStaysDeleted(t *testing.T) {
+	kept := 0
+	for seed := range 40 {
+		s, err := sim.Parse(fmt.Sprintf("seed %d\nworkers 3 slots 2\nlease 9.000000007s heartbeat 1.100000001s attempts 20\nbulk 1500 takes 1.5s\ndelta forth\npause w1 at %dms for 25s\n", seed, 2501+seed%8*400))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept += holds(t, s).Kept
+	}
+	if kept == 0 {
+		t.Error("no worker had a deleted document in its hands")
+	}
+	t.Logf("%d writings of deleted documents were refused", kept)
+}
+
 var madeItem = regexp.MustCompile(`create movement/m/item/./([a-z-]+__\d+)__\d+ `)
 
 // TestScripts are runs that once broke a law, or that stand for something that must be

@@ -78,6 +78,9 @@ func (t *target) put(i *index, n name, version int64, source []byte) (status int
 	case version < 0:
 		version = 1
 	case has != nil && has.version > version:
+		if !has.deleted.IsZero() {
+			t.world.report.Kept++
+		}
 		return 409, "version_conflict_engine_exception"
 	}
 	var f document.Fingerprinter

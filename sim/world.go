@@ -68,6 +68,7 @@ type Report struct {
 	Calls      map[string]int // by their kind: "store get", "target POST"
 	Trace      uint64         // a sum of all calls, in their order and with their instants
 	Took       time.Duration  // of simulated time
+	Kept       int            // writings of documents that the target did not take, since they were deleted
 	Verbs      []string       // what the operator has asked for
 	Log        []string       // the calls, when they were to be kept
 }
@@ -203,8 +204,13 @@ func (w *world) send(c *call) {
 	_, _ = fmt.Fprint(what, c.process.name, c.to, c.verb, c.text, time.Now().UnixNano())
 	chance := rand.New(rand.NewPCG(w.script.Seed, what.Sum64()))
 	there, back := w.travel(c, chance), w.travel(c, chance)
-	dice := chance.Float64()
+	dice, inHands := chance.Float64(), chance.Float64() < 0.5
 	w.after(there, func() {
+		if inHands && c.process.asleep > 0 && !c.process.dead { // it had not left the process
+			c.woken = true
+			c.process.held = append(c.process.held, func() { w.send(c) })
+			return
+		}
 		w.note(c)
 		answer := w.carryOut(c, dice)
 		w.check()
