@@ -198,10 +198,15 @@ func (t *target) write(action, called string, n name, version int64, source []by
 	if action == "delete" {
 		return t.remove(i, n, version)
 	}
-	if was := i.rows[n]; was != nil && !was.deleted.IsZero() { // whoever brings it back: the verify that comes finds it
-		t.world.wasStolen(called, n)
+	was, knows := i.rows[n], i.remembered(n) != nil
+	status, kind = t.put(i, n, version, source)
+	if status == 201 && was != nil && !was.deleted.IsZero() {
+		t.world.wasStolen(called, n) // the verify that comes finds it
+		if knows && t.world.gone(called, n) {
+			t.world.violate("L2", "%v of %s, which was deleted, is brought back", n, called)
+		}
 	}
-	return t.put(i, n, version, source)
+	return status, kind
 }
 
 // refused tells whether a document is one of those that are refused.

@@ -230,7 +230,9 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 			s.Logger.Warn("a lease was not handed back: others wait until it ends", "worker", s.Worker, "error", err)
 		}
 		return false, nil
-	case err != nil && (IsUnable(err) || drive.Passing(err) || fault.Is(err, fault.LostLease) || errors.Is(err, context.Canceled)):
+	case fault.Is(err, fault.LostLease):
+		return false, errors.Join(err, s.tidy(ctx, m))
+	case err != nil && (IsUnable(err) || drive.Passing(err) || errors.Is(err, context.Canceled)):
 		return false, err
 	case err != nil:
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Phase: phase.Key(), Cause: err.Error(), Next: fault.Next(err)})
@@ -242,6 +244,22 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 		return true, s.tell(ctx, m, movement.Event{Happened: movement.PhaseDone, Phase: phase.Key(), Cause: outcome.Text, Report: outcome.Report, Plan: outcome.Plan})
 	}
 	return outcome.Worked, nil
+}
+
+// arrives is within which what a process sent before it heard of the store again has come there.
+const arrives = 2 * time.Second
+
+// tidy is for a slot that has lost its lease: where the movement has ended meanwhile, which waits
+// for leases but not for who sleeps past one, a record that the slot was just making is left.
+func (s Slot) tidy(ctx context.Context, m *movement.Record) error {
+	now, err := s.Driver.Movement(ctx, m.ID)
+	if err != nil || !now.State.Ended() {
+		return err
+	}
+	if err := drive.Wait(ctx, arrives); err != nil {
+		return err
+	}
+	return s.Driver.RemoveAll(ctx, "movement/"+m.ID+"/")
 }
 
 // giveUp says that the phase has failed, and forgets the piece that did: resume, which the
