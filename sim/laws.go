@@ -220,6 +220,12 @@ func (w *world) ended(m movement.Record) {
 			w.violate("L5", "it is aborted, and the target is not as it was: %v", slices.Sorted(maps.Keys(now)))
 		}
 	}
+}
+
+// left is L5: an ended movement leaves no records but its own. What a worker makes that does not
+// know yet that its lease has gone to another, it takes away when it does; so this is asked when
+// nobody is at work any more.
+func (w *world) left(m movement.Record) {
 	for _, r := range w.records.list("movement/") {
 		w.violate("L5", "it is %s, and %s is left", m.State, r.Key)
 	}

@@ -38,6 +38,7 @@ func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 		w.report.State = m.State
 		if m.State.Ended() {
 			w.ended(m)
+			w.left(m)
 		}
 		w.report.Steps, w.report.Trace, w.report.Took = w.steps, w.hash.Sum64(), time.Since(w.began)
 		r = w.report

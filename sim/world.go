@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"cmp"
 	"container/heap"
 	"context"
@@ -109,6 +110,7 @@ func (w *world) after(d time.Duration, do func()) {
 
 // call is a request of a process.
 type call struct {
+	value     []byte // that a record is to have: it tells two slots that want the same apart
 	process   *process
 	to        string // "store" or "target"
 	verb      string
@@ -187,7 +189,7 @@ func (w *world) admit() {
 	w.arrived = nil
 	w.mu.Unlock()
 	slices.SortStableFunc(all, func(a, b *call) int {
-		return cmp.Or(cmp.Compare(a.process.name, b.process.name), cmp.Compare(a.to, b.to), cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text))
+		return cmp.Or(cmp.Compare(a.process.name, b.process.name), cmp.Compare(a.to, b.to), cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text), bytes.Compare(a.value, b.value))
 	})
 	for _, c := range all {
 		c.process.sends(c)
