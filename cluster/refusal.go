@@ -172,6 +172,8 @@ func (c *Client) refused(response *http.Response, body []byte) *trouble {
 	case d != nil && d.Type != "":
 		t.told = true
 		t.err = d.fault(status)
+	case problemOf(body) != nil:
+		t.told, t.err = true, problemOf(body)
 	default:
 		t.err = strange(status, body, d, response.Header.Get("Location"))
 	}
