@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
@@ -153,25 +154,42 @@ func outcomeOf(m *control.Movement, place string) error {
 		if m.State == movement.Paused {
 			return fault.WithNext(err, "reshelve movement resume %s --at %s", m.ID, control.Bare(place))
 		}
+		if m.Reshaping != nil {
+			return fault.WithNext(err, "%s", goesOn(m, place))
+		}
 		return fault.WithNext(err, "it goes on with %s", goOn(place))
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
 	}
-	if m.Progress.Failed > 0 {
+	if m.Progress != nil && m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
 		return fault.WithNext(err, "see which: reshelve movement failures %s", m.ID)
 	}
 	return nil
 }
 
+// goesOn is who works for a split or a merge: the process that has its store open.
+func goesOn(m *control.Movement, place string) string {
+	if strings.Contains(place, "://") {
+		return fmt.Sprintf("the store goes on with it: reshelve movement watch %s --at %s", m.ID, control.Bare(place))
+	}
+	return "it goes on while the folder is served, or with " + goOn(place)
+}
+
 // nextOf is what somebody can do about a movement that place records.
 func nextOf(m *control.Movement, place string) string {
 	switch m.State {
 	case movement.Switched:
+		if m.Reshaping != nil {
+			return "all is done and the way back is open: reshelve movement finish, or reverse"
+		}
 		return "all is done and the way back is open: reshelve movement finish, or abort"
-	case movement.Aborting, movement.Running:
+	case movement.Aborting, movement.Reversing, movement.Running:
+		if m.Reshaping != nil {
+			return goesOn(m, place)
+		}
 		return "it goes on while somebody works for it: " + goOn(place)
 	case movement.Paused:
 		return "reshelve movement resume " + m.ID + " --at " + control.Bare(place)
@@ -192,6 +210,23 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 			fmt.Fprintln(w, oneLine(line))
 		}
 	}
+	printReshaping(w, m)
+	if m.Progress != nil {
+		printMigration(w, m, place)
+	}
+	for _, phase := range m.Phases {
+		if !phase.Ended.IsZero() {
+			what := ""
+			if phase.Outcome != "" {
+				what = oneLine(phase.Outcome) + ", "
+			}
+			fmt.Fprintf(w, "%s: %s%s\n", phase.Key(), what, spanText(phase.Ended.Sub(phase.Started)))
+		}
+	}
+}
+
+// printMigration tells what a migration has brought.
+func printMigration(w io.Writer, m *control.Movement, place string) {
 	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">BYTES")
 	for _, i := range m.Progress.Indices {
 		t.row(i.Source, i.Target, fmt.Sprint(i.Shards), count(i.Documents), count(i.Copied.Read), count(i.Copied.Acknowledged),
@@ -209,15 +244,6 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 	printMissing(w, m, place)
 	for _, text := range append(notBroughtBack(m), m.Progress.Left...) {
 		fmt.Fprintln(w, oneLine(text))
-	}
-	for _, phase := range m.Phases {
-		if !phase.Ended.IsZero() {
-			what := ""
-			if phase.Outcome != "" {
-				what = oneLine(phase.Outcome) + ", "
-			}
-			fmt.Fprintf(w, "%s: %s%s\n", phase.Key(), what, spanText(phase.Ended.Sub(phase.Started)))
-		}
 	}
 }
 

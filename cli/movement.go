@@ -60,6 +60,11 @@ again. Mend the causes before: "reshelve movement failures" lists them.`},
 	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report",
 		`Close the way back: what was made stays, the records of the work are removed, and the report
 stays. A movement that is held for differences accepts them by it. It cannot be undone.`},
+	{movement.Reverse, "Lead back what a split or a merge has handed off, with all that was written since",
+		`Lead back what a split or a merge has handed off: the shards own again what they owned before,
+with everything that was written and deleted since. It goes the same way, with the same pause,
+and is compared as well. It is possible until "reshelve movement finish", which comes by itself
+unless the movement was started with --keep-way-back; pause one that is at work first.`},
 	{movement.Abort, "Undo everything that the movement has made",
 		`Undo everything that the movement has made on the target: indices, data streams, templates and
 aliases, and the snapshot if it took one. What was there before stays; what was overwritten in it
@@ -168,6 +173,9 @@ func (p *program) movementTell(at *string, verb movement.Verb, short, long strin
 
 // stayFailed tells what resume does not try again; "" when nothing has failed.
 func stayFailed(m *control.Movement) string {
+	if m.Progress == nil {
+		return ""
+	}
 	var all []string
 	for _, what := range []struct {
 		n    int64
@@ -186,6 +194,7 @@ func stayFailed(m *control.Movement) string {
 // into are the indices that a movement fills: by them people know it again.
 func into(m *movement.Record) string {
 	var plan struct {
+		Index   string `json:"index"` // of a split or a merge
 		Indices []struct {
 			Target string `json:"target"`
 		} `json:"indices"`
@@ -194,6 +203,9 @@ func into(m *movement.Record) string {
 		return ""
 	}
 	var names []string
+	if plan.Index != "" {
+		names = append(names, plan.Index)
+	}
 	for _, index := range plan.Indices {
 		names = append(names, index.Target)
 	}

@@ -21,7 +21,7 @@ func screen(m *control.Movement, width, height int) []string {
 		below = below[:min(len(below), max(height-2, 1))]
 		lines = append(lines, indexLines(m.Progress, width, height-1-len(below))...)
 	}
-	lines = append(lines, below...)
+	lines = append(append(lines, below...), reshapingLines(m)...)
 	for i := range lines {
 		lines[i] = fit(oneLine(lines[i]), width)
 	}
@@ -139,8 +139,11 @@ func totalsLine(p *control.Copying) string {
 func stateLine(m *control.Movement) string {
 	line := fmt.Sprintf("movement %s: %s", m.ID, m.State)
 	phase := ""
-	if m.Progress != nil {
+	switch current := m.Current(); {
+	case m.Progress != nil:
 		phase = m.Progress.Phase
+	case m.Reshaping != nil && current != nil:
+		phase = current.Key()
 	}
 	switch m.State {
 	case movement.Running:

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"github.com/reshelve/reshelve/coord/local"
 	"github.com/reshelve/reshelve/coord/remote"
 	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/shard/embedded"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -43,6 +45,7 @@ import (
 //	                         bytes; a negative offset counts from the end
 //	rename DIR OLD NEW       write NEW, of the same length, for OLD in every file
 //	                         below DIR, and a new checksum
+//	reversed DIR             reverse the movement of a folder whose way back is open, and work for it
 //	count N PATTERN…         standard output has so many lines
 //
 // In ARG, $R is testdata/repositories, and ./NAME lies in the script's folder.
@@ -72,16 +75,17 @@ func TestScripts(t *testing.T) {
 			"full": func(ts *testscript.TestScript, _ bool, args []string) {
 				run(ts, number(ts, args[0]), args[2:], &breaking{ts.Stdout(), number(ts, args[1]), syscall.ENOSPC})
 			},
-			"clone":  clone,
-			"flip":   flip,
-			"rename": rename,
-			"count":  count,
+			"clone":    clone,
+			"flip":     flip,
+			"rename":   rename,
+			"count":    count,
+			"reversed": func(ts *testscript.TestScript, _ bool, args []string) { reversed(ts, ts.MkAbs(args[0])) },
 		},
 	})
 }
 
 // opened are the stores that scripts can read from.
-var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}, Folder: openFolder, Face: face})
+var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}, Folder: openFolder, Face: face, Steer: gateway.OfferMovements})
 
 // openFolder opens a data folder to move documents into.
 func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
@@ -219,6 +223,24 @@ func count(ts *testscript.TestScript, _ bool, args []string) {
 	lines := strings.Count(ts.ReadFile("stdout"), "\n")
 	if want := number(ts, args[0]); lines != want {
 		ts.Fatalf("standard output has %d lines, want %d", lines, want)
+	}
+}
+
+// reversed leads the movement of a folder back whose way back is open.
+func reversed(ts *testscript.TestScript, at string) {
+	all, err := opened.Movements(context.Background(), at)
+	ts.Check(err)
+	i := slices.IndexFunc(all, func(m movement.Record) bool { return m.State == movement.Switched })
+	if i < 0 {
+		ts.Fatalf("no movement is switched")
+	}
+	id := all[i].ID
+	run(ts, 0, []string{"movement", "reverse", id, "--at", at}, ts.Stdout())
+	run(ts, 0, []string{"worker", "--join", at, "--once"}, ts.Stdout())
+	m, err := opened.Movement(context.Background(), at, id)
+	ts.Check(err)
+	if m.State != movement.Reversed {
+		ts.Fatalf("movement %s is %s", id, m.State)
 	}
 }
 

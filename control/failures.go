@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 )
 
@@ -37,10 +38,13 @@ var errEnough = errors.New("there are enough")
 // the documents one by one, in the order of indices, shards and positions. In memory is never
 // more than one batch of them. Of a movement that has ended the report holds the causes.
 func (c *Control) Failures(ctx context.Context, req FailuresRequest, summary func(*FailureSummary) error, each func(Failed) error) error {
-	return c.with(ctx, req.At, func(d *drive.Driver, _ *side) error {
-		m, err := movementOf(ctx, d, req.ID)
+	return c.with(ctx, req.At, func(d *drive.Driver, side *side) error {
+		m, err := movementOf(ctx, d, side, req.ID)
 		if err != nil {
 			return err
+		}
+		if m.Progress == nil {
+			return fault.WithNext(fault.New(fault.Refused, "movement %s is of kind %s: it sends no documents that could fail", m.ID, m.Kind), "reshelve movement status tells what differs")
 		}
 		s := &FailureSummary{Causes: []migrate.Cause{}, Pieces: []migrate.FailedPiece{}}
 		for _, cause := range m.Progress.Failures {

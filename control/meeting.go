@@ -64,7 +64,7 @@ func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string
 func meets(all []movement.Record, plan *migrate.Plan, own string) (met *meeting, err error) {
 	for i := range all {
 		m := &all[i]
-		if m.State.Ended() || m.ID == own {
+		if Reshapes(m.Kind) || m.State.Ended() || m.ID == own { // shards are not seen by who writes
 			continue
 		}
 		other, err := migrate.ReadPlan(m)

@@ -68,7 +68,8 @@ type MigrateRequest struct {
 // Movement is a movement as people and programs read it.
 type Movement struct {
 	movement.Record
-	Progress *migrate.Progress `json:"progress,omitempty"`
+	Progress  *migrate.Progress `json:"progress,omitempty"`  // of a migration
+	Reshaping *Reshaping        `json:"reshaping,omitempty"` // of a split or a merge
 }
 
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
@@ -87,7 +88,7 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		return nil, err
 	}
 	if req.NoWait {
-		return movementOf(ctx, d, id)
+		return movementOf(ctx, d, side, id)
 	}
 	return c.work(ctx, d, side, id, &req, told)
 }
@@ -172,7 +173,7 @@ func unhurried(ctx context.Context) (context.Context, func()) {
 
 // work works for one movement and tells of it, until it ends or holds.
 func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id string, req *MigrateRequest, told func(*Movement)) (*Movement, error) {
-	l := &lookout{d: d, id: id}
+	l := &lookout{d: d, side: side, id: id}
 	telling, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
@@ -199,12 +200,16 @@ func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id stri
 }
 
 // movementOf reads a movement with its progress.
-func movementOf(ctx context.Context, d *drive.Driver, id string) (*Movement, error) {
+func movementOf(ctx context.Context, d *drive.Driver, side *side, id string) (*Movement, error) {
 	r, err := d.Movement(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	m := &Movement{Record: r}
+	if Reshapes(r.Kind) {
+		m.Reshaping, err = side.reshaping(ctx, d, &r)
+		return m, err
+	}
 	if len(r.Report) > 0 && json.Unmarshal(r.Report, &m.Progress) == nil {
 		return m, nil
 	}

@@ -23,8 +23,8 @@ func (c *Control) Movements(ctx context.Context, at string) (all []movement.Reco
 
 // Movement is one, with its progress.
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		m, err = (&lookout{d: d, id: id}).look(ctx)
+	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
+		m, err = (&lookout{d: d, side: side, id: id}).look(ctx)
 		return absent(err, at)
 	})
 	return m, err
@@ -33,24 +33,9 @@ func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err
 // Watch looks at a movement until it ends, holds or has failed, and tells of each look. What
 // it returns is the last.
 func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)) (m *Movement, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		l := &lookout{d: d, id: id}
-		for {
-			now, err := l.look(ctx)
-			if err != nil && (m == nil || !drive.Passing(err)) {
-				return absent(err, at)
-			}
-			if err == nil {
-				m = now
-				told(m)
-				if rests(&m.Record) {
-					return nil
-				}
-			}
-			if !l.pauseWithin(ctx) {
-				return context.Cause(ctx)
-			}
-		}
+	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
+		m, err = (&lookout{d: d, side: side, id: id}).watch(ctx, told)
+		return absent(err, at)
 	})
 	return m, err
 }
@@ -83,11 +68,11 @@ type Order struct {
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
-	err = c.with(ctx, o.At, func(d *drive.Driver, _ *side) error {
+	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
 		if _, _, err := d.Apply(ctx, o.ID, movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}); err != nil {
 			return absent(err, o.At)
 		}
-		m, err = movementOf(ctx, d, o.ID)
+		m, err = movementOf(ctx, d, side, o.ID)
 		return err
 	})
 	return m, err

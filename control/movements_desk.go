@@ -32,6 +32,9 @@ type Desk struct {
 	busy  map[string]bool // movements that this process works for
 	tasks sync.WaitGroup
 	stop  context.CancelFunc
+	// attending makes it work for what it has begun; more than once is once.
+	attending func()
+	wake      chan struct{} // a movement has been begun
 }
 
 // deskSlots are those that a served store gives to each movement that it began.
@@ -42,19 +45,23 @@ func (k *Desk) TakesOrders() bool { return k.side != nil }
 
 // newDesk makes the desk of a place that only tells of its movements.
 func (c *Control) newDesk(records coord.Store) *Desk {
-	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, stop: func() {}}
+	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, stop: func() {}, wake: make(chan struct{}, 1)}
 }
 
-// serveDesk makes the desk of a served folder, which is reached by dial. Close ends its work.
-func (c *Control) serveDesk(ctx context.Context, opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
+// serveDesk makes the desk of an open folder, which is reached by dial. It works when it is told
+// to attend, or has begun a movement. Close ends its work.
+func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
 	k := c.newDesk(opened.folder.Coord)
 	k.at, k.logger = dir, logger
 	transport := over(dial)
-	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord}
-	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx))
-	k.tasks.Go(func() {
-		defer transport.CloseIdleConnections()
-		k.attend(ctx)
+	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord, desk: k, lane: opened.lane}
+	ctx, stop := context.WithCancel(context.Background())
+	k.stop = stop
+	k.attending = sync.OnceFunc(func() {
+		k.tasks.Go(func() {
+			defer transport.CloseIdleConnections()
+			k.attend(ctx)
+		})
 	})
 	return k
 }
@@ -74,7 +81,7 @@ func hostKey(id string) string { return work.Prefix(id) + "host" }
 func (k *Desk) attend(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
-	for ; ctx.Err() == nil; _ = drive.Wait(ctx, time.Second) {
+	for ; ctx.Err() == nil; k.rest(ctx) {
 		all, err := k.d.Movements(ctx)
 		if err != nil {
 			continue
@@ -93,6 +100,17 @@ func (k *Desk) attend(ctx context.Context) {
 				}
 			})
 		}
+	}
+}
+
+// rest waits for a second, or until a movement has been begun.
+func (k *Desk) rest(ctx context.Context) {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-k.wake:
+	case <-ctx.Done():
 	}
 }
 
@@ -129,6 +147,7 @@ func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error)
 	if err != nil {
 		return nil, err
 	}
+	k.attending()
 	return k.Look(ctx, id)
 }
 
@@ -156,7 +175,7 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	k.mu.Lock()
 	seen := k.looks[id]
 	if seen == nil {
-		seen = &cachedLook{lookout: lookout{d: k.d, id: id}}
+		seen = &cachedLook{lookout: lookout{d: k.d, side: k.side, id: id}}
 		k.looks[id] = seen
 	}
 	if r.State.Ended() {
@@ -185,7 +204,7 @@ func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 
 // Throttle changes the limits of a movement; see [Control.Throttle].
 func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
-	return throttle(ctx, k.d, o, change)
+	return throttle(ctx, k.d, k.side, o, change)
 }
 
 // LimitsOf are the limits that a plain change asks for: nil stays, and "" are no hours.

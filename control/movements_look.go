@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 // lookout looks at a movement again and again: a look compared with those before it tells the
 // pace. Looking reads every record of the movement, so who looks often asks for the pause.
 type lookout struct {
-	d  *drive.Driver
-	id string
+	d     *drive.Driver
+	side  *side // of the movement; nil: nothing is known but the records
+	id    string
+	every time.Duration // between two looks, at least; 0: lookEvery
 
 	looks  []migrate.Progress // the counts of those before, the oldest first, since it runs
 	moved  time.Time          // when a document was last seen to get on, while it runs
@@ -33,7 +36,7 @@ const (
 
 // pauseWithin waits until the next look is due; false when ctx ends before.
 func (l *lookout) pauseWithin(ctx context.Context) bool {
-	timer := time.NewTimer(pauseAfter(l.took))
+	timer := time.NewTimer(max(cmp.Or(l.every, lookEvery), min(lookShare*l.took, longestLook)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -48,10 +51,31 @@ func pauseAfter(took time.Duration) time.Duration {
 	return min(max(lookEvery, lookShare*took), longestLook)
 }
 
+// watch looks at the movement until it rests, and tells of each look. What it returns is the
+// last.
+func (l *lookout) watch(ctx context.Context, told func(*Movement)) (m *Movement, err error) {
+	for {
+		now, err := l.look(ctx)
+		if err != nil && (m == nil || !drive.Passing(err)) {
+			return m, err
+		}
+		if err == nil {
+			m = now
+			told(m)
+			if rests(&m.Record) {
+				return m, nil
+			}
+		}
+		if !l.pauseWithin(ctx) {
+			return m, context.Cause(ctx)
+		}
+	}
+}
+
 // look reads the movement, and says how fast it is. It is not safe for concurrent use.
 func (l *lookout) look(ctx context.Context) (*Movement, error) {
 	began := time.Now()
-	m, err := movementOf(ctx, l.d, l.id)
+	m, err := movementOf(ctx, l.d, l.side, l.id)
 	l.took = time.Since(began)
 	if err != nil || m.Progress == nil {
 		return m, err

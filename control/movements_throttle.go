@@ -2,11 +2,14 @@ package control
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reshard"
 )
 
 // LimitsChange are limits of a movement that are to be others; Hours are those of each day in which
@@ -22,19 +25,16 @@ func ParseHours(text string) (Hours, error) { return migrate.ParseHours(text) }
 // Throttle changes the limits of a movement: Rate of the order, if any, takes their place, and
 // then change is made. Workers obey within a heartbeat.
 func (c *Control) Throttle(ctx context.Context, o Order, change LimitsChange) (m *Movement, err error) {
-	err = c.with(ctx, o.At, func(d *drive.Driver, _ *side) error {
-		m, err = throttle(ctx, d, o, change)
+	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
+		m, err = throttle(ctx, d, side, o, change)
 		return absent(err, o.At)
 	})
 	return m, err
 }
 
-func throttle(ctx context.Context, d *drive.Driver, o Order, change LimitsChange) (*Movement, error) {
+func throttle(ctx context.Context, d *drive.Driver, side *side, o Order, change LimitsChange) (*Movement, error) {
 	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
 		e := movement.Event{Verb: movement.Throttle, By: o.By, Why: o.Why}
-		if r.Kind != movement.Migrate {
-			return e, fault.New(fault.Refused, "a movement of kind %s has no limits", r.Kind)
-		}
 		rate := r.Rate
 		if o.Rate != nil {
 			rate = o.Rate
@@ -44,10 +44,21 @@ func throttle(ctx context.Context, d *drive.Driver, o Order, change LimitsChange
 			limits, err = limits.With(change)
 		}
 		e.Rate = limits.JSON()
+		if err == nil && Reshapes(r.Kind) {
+			e.Rate, err = reshapingRate(r.Kind, limits)
+		}
 		return e, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return (&lookout{d: d, id: o.ID}).look(ctx)
+	return (&lookout{d: d, side: side, id: o.ID}).look(ctx)
+}
+
+// reshapingRate is how a split or a merge is limited: in bytes alone.
+func reshapingRate(kind movement.Kind, limits Throttle) (json.RawMessage, error) {
+	if limits.DocumentsPerSecond != 0 || limits.Hours != (Hours{}) {
+		return nil, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents: it has no limit of them, and no hours", kind), "limit its bytes in a second")
+	}
+	return json.Marshal(reshard.Rate{BytesPerSecond: int64(math.Ceil(limits.BytesPerSecond))})
 }

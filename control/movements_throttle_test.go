@@ -43,7 +43,7 @@ func TestTwoThatThrottleAtOnce(t *testing.T) {
 	for _, change := range []LimitsChange{{DocumentsPerSecond: &documents}, {BytesPerSecond: &bytes}} {
 		both.Go(func() {
 			store := &meetsOthers{Store: plain, others: &others}
-			if _, err := throttle(t.Context(), drive.New(store, 0), Order{ID: "m", By: "ann"}, change); err != nil {
+			if _, err := throttle(t.Context(), drive.New(store, 0), nil, Order{ID: "m", By: "ann"}, change); err != nil {
 				t.Error(err)
 			}
 		})

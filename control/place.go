@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -14,18 +15,24 @@ const DefaultAt = "http://127.0.0.1:9200"
 
 // within serves an open folder to one client in this process, and to whoever comes to the
 // listeners. Leave closes the folder.
-func (c *Control) within(dir string, opened *openedFolder, listeners ...net.Listener) (*cluster.Client, func() error) {
+func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, listeners ...net.Listener) (*cluster.Client, *Desk, func() error) {
 	pipes := newPipes()
 	server := c.wiring.Face(opened.store, Limits{}, opened.movements())
+	desk := c.serveDesk(opened, dir, pipes.dial, logger)
+	if c.wiring.Steer != nil {
+		c.wiring.Steer(server, desk)
+	}
 	var serving sync.WaitGroup
 	for _, listener := range append(listeners, pipes) {
 		serving.Go(func() { _ = server.Serve(listener) }) // ends with the listener
 	}
-	return connect(dir, pipes.dial, func() error {
+	client, leave := connect(dir, pipes.dial, func() error {
+		desk.Close()
 		_ = server.Close()
 		serving.Wait()
 		return opened.close()
 	})
+	return client, desk, leave
 }
 
 // over is a transport over connections that dial makes.

@@ -26,6 +26,19 @@ func Tell(err error) Problem {
 	return p
 }
 
+// Fault is the error that the problem tells.
+func (p *Problem) Fault() error {
+	if p.err != nil {
+		return p.err
+	}
+	for _, known := range fault.Kinds {
+		if known.Name == p.Kind {
+			return fault.WithNext(fault.New(known.Kind, "%s", p.Message), "%s", p.Next)
+		}
+	}
+	return fault.New(fault.Unavailable, "%s", p.Message)
+}
+
 // tellEach is tellable of an error that may join several.
 func tellEach(err error) (problems []Problem, rest error) {
 	causes := []error{err}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/store"
 )
 
@@ -112,7 +113,8 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 	server := c.wiring.Face(opened.store, req.Limits, opened.movements())
 	inside := newPipes()
 	if c.wiring.Steer != nil {
-		desk := c.serveDesk(ctx, opened, req.Data, inside.dial, req.Logger)
+		desk := c.serveDesk(opened, req.Data, inside.dial, req.Logger)
+		desk.attending()
 		c.wiring.Steer(server, desk)
 		defer desk.Close() // it is closed below, but when nothing can be served
 		context.AfterFunc(ctx, desk.stop)
@@ -162,6 +164,7 @@ func loopback(listen string) (string, error) {
 type openedFolder struct {
 	folder Folder
 	store  *Store
+	lane   *reshard.Lane // of the store
 }
 
 // openFolder opens a data folder; one process may.
@@ -174,7 +177,7 @@ func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (
 	if err != nil {
 		return nil, errors.Join(fault.At(err, dir), folder.Engine.Close(), folder.Coord.Close())
 	}
-	return &openedFolder{folder: folder, store: NewStore(s)}, nil
+	return &openedFolder{folder: folder, store: NewStore(s), lane: &reshard.Lane{Store: s}}, nil
 }
 
 // movements are the records of the folder's movements, which it offers; what else lies in

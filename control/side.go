@@ -15,6 +15,7 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/reshard"
 )
 
 // side is a coordination store, and a way to the targets of the movements that it records.
@@ -22,6 +23,8 @@ type side struct {
 	client *cluster.Client // of the target that the store goes with; nil when it lies beside all
 	coord  coord.Store
 	leave  func() error
+	desk   *Desk         // of a folder that this process has opened; nil else
+	lane   *reshard.Lane // of its store
 
 	beside  bool    // the store lies beside all targets
 	targets targets // of such a store
@@ -49,6 +52,7 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 type target struct {
 	Reached
 	records coord.Store // of a folder that this process has opened; nil else
+	desk    *Desk       // of the same
 	leave   func() error
 }
 
@@ -98,8 +102,8 @@ func (c *Control) targetFolder(ctx context.Context, at string, create bool, memo
 		}
 		listeners = append(listeners, socket)
 	}
-	client, leave := c.within(at, opened, listeners...)
-	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, leave: leave}, nil
+	client, desk, leave := c.within(at, opened, logger, listeners...)
+	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, desk: desk, leave: leave}, nil
 }
 
 // take opens a folder of which this process is to be the server.
@@ -123,7 +127,7 @@ func (c *Control) through(at string, memory int64, logger *slog.Logger) *target 
 		if err != nil {
 			return nil, errors.Join(err, opened.close())
 		}
-		_, leave := c.within(at, opened, socket)
+		_, _, leave := c.within(at, opened, logger, socket)
 		return leave, nil
 	}
 	client, leave := connect(at, next.dial, func() error { return nil })
@@ -161,7 +165,7 @@ func checkFolder(at string, create bool) error {
 // coordinated adds the coordination store that goes with a target.
 func (c *Control) coordinated(ctx context.Context, t *target) (*side, error) {
 	if t.records != nil {
-		return &side{client: t.Client, coord: t.records, leave: t.leave}, nil
+		return &side{client: t.Client, coord: t.records, leave: t.leave, desk: t.desk, lane: t.desk.side.lane}, nil
 	}
 	records, err := c.wiring.Coordinate(ctx, t.Reached)
 	if err != nil {

@@ -54,11 +54,11 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 	case ctx.Err() != nil: // it was told to stop, and has
 		return nil, nil
 	}
-	return movementsMet(ctx, d, board.Touched())
+	return movementsMet(ctx, d, side, board.Touched())
 }
 
 // movementsMet are those that a worker has touched, and those that have not ended.
-func movementsMet(ctx context.Context, d *drive.Driver, touched []string) (met []*Movement, err error) {
+func movementsMet(ctx context.Context, d *drive.Driver, side *side, touched []string) (met []*Movement, err error) {
 	all, err := d.Movements(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func movementsMet(ctx context.Context, d *drive.Driver, touched []string) (met [
 		if _, found := slices.BinarySearch(touched, all[i].ID); !found && all[i].State.Ended() {
 			continue
 		}
-		m, err := movementOf(ctx, d, all[i].ID)
+		m, err := movementOf(ctx, d, side, all[i].ID)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func movementsMet(ctx context.Context, d *drive.Driver, touched []string) (met [
 
 // lanes are what this program can do for movements whose target is side.
 func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
-	return map[movement.Kind]worker.Lane{movement.Migrate: &migrate.Lane{
+	all := map[movement.Kind]worker.Lane{movement.Migrate: &migrate.Lane{
 		Open: func(ctx context.Context, location string) (*snapshot.Repository, error) {
 			return c.repository(ctx, location)
 		},
@@ -89,4 +89,8 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 			return c.complete(ctx, side, id, p)
 		},
 	}}
+	if side.lane != nil {
+		all[movement.Split], all[movement.Merge] = side.lane, side.lane
+	}
+	return all
 }

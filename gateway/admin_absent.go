@@ -48,5 +48,5 @@ func (c *call) listRepositories() error {
 func (c *call) refuseResize() error {
 	return exception.New(exception.IllegalArgument,
 		"an index is not copied into another to change its number of shards: its shards are split and merged in place, while it answers; "+
-			"the verbs for it, reshelve split and reshelve merge, come with a later version (index [%s])", c.name("index"))
+			"reshelve split and reshelve merge, or POST /_reshelve/movements, do that (index [%s])", c.name("index"))
 }

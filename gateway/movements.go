@@ -20,6 +20,7 @@ import (
 // The paths of movements beside the API of documents.
 const (
 	movementsPath = "/_reshelve/movements"
+	placementPath = "/_reshelve/placement"
 	openAPIPath   = "/_reshelve/openapi"
 	metricsPath   = "/_reshelve/metrics"
 )
@@ -41,7 +42,7 @@ func OfferMovements(server *http.Server, d *control.Desk) {
 		answerProblem(w, newProblem(http.StatusForbidden, "a page of "+r.Header.Get("Origin")+" gives no orders here").(*problem))
 	}))
 	protected := protection.Handler(mux)
-	for _, root := range []string{movementsPath, metricsPath, openAPIPath + ".json"} {
+	for _, root := range []string{movementsPath, placementPath, metricsPath, openAPIPath + ".json"} {
 		Offer(server, root, brief{protected})
 	}
 }
@@ -60,7 +61,7 @@ var ownProblems sync.Once
 func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 	ownProblems.Do(func() { huma.NewError = newProblem })
 	config := huma.DefaultConfig("Reshelve: movements", "1")
-	config.Info.Description = "Movements are changes of the shape of an index: here the move of a snapshot's documents into the store that is served. " +
+	config.Info.Description = "Movements are changes of the shape of an index: the move of a snapshot's documents into the store that is served, and the splitting and merging of its shards. " +
 		"Errors are problem details (RFC 9457) with kind and next."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = openAPIPath, "", "", nil
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
@@ -75,6 +76,10 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 	}
 	huma.Register(api, huma.Operation{OperationID: "beginMovement", Method: http.MethodPost, Path: movementsPath, DefaultStatus: http.StatusAccepted,
 		Summary: "Plan a movement into this store, and start it; its Location tells how far it is", Errors: []int{400, 404, 409, 500, 503}}, s.begin)
+	huma.Register(api, huma.Operation{OperationID: "previewMovement", Method: http.MethodPost, Path: movementsPath + "/preview",
+		Summary: "Plan a split or a merge, and start nothing", Errors: []int{400, 404, 409, 500, 503}}, s.preview)
+	huma.Register(api, huma.Operation{OperationID: "getPlacement", Method: http.MethodGet, Path: placementPath + "/{index}",
+		Summary: "The shards of an index: who owns which order keys", Errors: []int{404, 500, 503}}, s.placement)
 	for _, order := range orders {
 		huma.Register(api, huma.Operation{OperationID: string(order.verb) + "Movement", Method: http.MethodPost,
 			Path: movementsPath + "/{id}/" + string(order.verb), Summary: order.says, Errors: []int{400, 404, 409, 500, 503}}, s.order(order.verb))
@@ -95,6 +100,7 @@ var orders = []struct {
 	{movement.Repair, "Send what is missing or stale, and compare again"},
 	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again"},
 	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
+	{movement.Reverse, "Lead back what a split or a merge has handed off, with all that was written since"},
 	{movement.Abort, "Undo everything that it has made"},
 }
 

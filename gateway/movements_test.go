@@ -21,6 +21,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	records "github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/gateway"
+	shards "github.com/reshelve/reshelve/shard"
 	shard "github.com/reshelve/reshelve/shard/memory"
 )
 
@@ -32,10 +33,15 @@ type served struct {
 
 func serveMovements(t *testing.T) served {
 	t.Helper()
+	return serveMovementsOn(t, shard.New(shard.Options{}))
+}
+
+func serveMovementsOn(t *testing.T, engine shards.Engine) served {
+	t.Helper()
 	c := control.New(control.Wiring{
 		Blobs: map[string]blob.Opener{"file": folder.Open},
 		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
-			return control.Folder{Coord: records.New(), Engine: shard.New(shard.Options{})}, nil
+			return control.Folder{Coord: records.New(), Engine: engine}, nil
 		},
 		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
 			return gateway.New(s, gateway.Options{}).HTTP()
@@ -104,8 +110,8 @@ func (s served) wait(path, state string) map[string]any {
 		if m["state"] == state {
 			return m
 		}
-		if time.Now().After(end) {
-			s.t.Fatalf("it is %v and not %s: %v", m["state"], state, m["cause"])
+		if time.Now().After(end) || m["state"] == "held" && state != "held" {
+			s.t.Fatalf("it is %v and not %s: %v %v", m["state"], state, m["cause"], m["reshaping"])
 		}
 	}
 }
@@ -226,8 +232,18 @@ func TestRefusalsOfMovements(t *testing.T) {
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","leases":{"initial":"1s"}}`, 400, "usage", "leases: a heartbeat of 5s does not fit"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","metadata":{"types":"all"}}`, 400, "usage", "types"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","fromCluster":"http://y","snapshot":"z"}`, 400, "usage", "a snapshot is named, and one is to be taken"},
-		{"POST", "/_reshelve/movements", `{"kind":"migrate","secret":"hush"}`, 400, "usage", "expected required property from to be present (body); unexpected property (body.secret)"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","secret":"hush"}`, 400, "usage", "unexpected property (body.secret)"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/nosuch"}`, 404, "not-found", "nosuch"},
+		{"POST", "/_reshelve/movements", `{"kind":"migrate","from":"/x","by":2}`, 400, "usage", "belongs to a split"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","index":"i","by":2,"from":"/x"}`, 400, "usage", "belongs to a migration"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","index":"i","by":2,"limits":{"hours":"22:00-06:00 UTC"}}`, 400, "usage", "no hours"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","index":"i"}`, 400, "usage", "one of four ways"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","index":"i","by":2,"into":2}`, 400, "usage", "one of four ways"},
+		{"POST", "/_reshelve/movements", `{"kind":"merge","index":"i","by":2}`, 400, "usage", "a merge is of shards"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","by":2}`, 400, "usage", "no index is named"},
+		{"POST", "/_reshelve/movements", `{"kind":"split","index":"nosuch","by":2}`, 404, "not-found", "nosuch"},
+		{"POST", "/_reshelve/movements/preview", `{"kind":"migrate","from":"/x"}`, 400, "refused", "not told before"},
+		{"GET", "/_reshelve/placement/nosuch", "", 404, "not-found", "nosuch"},
 		{"POST", "/_reshelve/movements", `{"kind"`, 400, "usage", "JSON"},
 		{"POST", "/_reshelve/movements/nosuch/throttle", `{"documentsPerSecond":-1}`, 400, "usage", "0"},
 		{"POST", "/_reshelve/movements/nosuch/throttle", `{}`, 400, "usage", "no limit"},
@@ -266,20 +282,20 @@ func TestTheDescriptionIsTrue(t *testing.T) {
 	if v := described["openapi"].(string); !strings.HasPrefix(v, "3.1") {
 		t.Errorf("it is of version %s", v)
 	}
-	verbs := []string{"", "/pause", "/resume", "/throttle", "/verify", "/repair", "/redrive", "/finish", "/abort"}
+	verbs := []string{"", "/pause", "/resume", "/throttle", "/verify", "/repair", "/redrive", "/finish", "/reverse", "/abort"}
 	paths := described["paths"].(map[string]any)
 	var want []string
 	for _, verb := range verbs {
 		want = append(want, "/_reshelve/movements/{id}"+verb)
 	}
-	want = append(want, "/_reshelve/movements")
+	want = append(want, "/_reshelve/movements", "/_reshelve/movements/preview", "/_reshelve/placement/{index}")
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(paths)); !slices.Equal(got, want) {
 		t.Errorf("it tells of %v\nwant %v", got, want)
 	}
 	for path, operations := range paths {
 		for method, operation := range operations.(map[string]any) {
-			status, _, answer := s.ask(strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "nosuch"), map[bool]string{true: `{"why":"x"}`}[method == "post"])
+			status, _, answer := s.ask(strings.ToUpper(method), strings.NewReplacer("{id}", "nosuch", "{index}", "nosuch").Replace(path), map[bool]string{true: `{"why":"x"}`}[method == "post"])
 			if strings.Contains(string(mustJSON(t, answer)), "nothing is at") {
 				t.Errorf("%s %s is not answered", method, path)
 			}

@@ -1,38 +1,49 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
 )
 
+// wanted is an order for a movement. What belongs to another kind than its own is refused.
 type wanted struct {
 	Body struct {
-		Kind string `json:"kind" enum:"migrate"`
-		Origin
-		Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones; or patterns with one * by patterns with one *"`
-		Transform     string            `json:"transform,omitempty" doc:"Steps that documents go through on their way, in YAML or JSON: see docs/transform.md"`
-		IntoExisting  bool              `json:"intoExisting,omitempty" doc:"Write into indices that hold documents"`
-		NoVersions    bool              `json:"noVersions,omitempty" doc:"Send documents without the versions that the snapshot holds"`
-		Delta         bool              `json:"delta,omitempty" doc:"Send only what has changed since the newest movement that brought an older snapshot into the same indices"`
-		Since         string            `json:"since,omitempty" doc:"The same since the movement with this id, or the one that moved this snapshot"`
-		AllowPartial  bool              `json:"allowPartial,omitempty" doc:"Take what there is of a snapshot that is not complete"`
-		AllowFailures int64             `json:"allowFailures,omitempty" minimum:"0" doc:"How many documents may fail without holding it"`
-		AcceptLoss    bool              `json:"acceptLoss,omitempty" doc:"Accept what loses meaning here"`
-		KeepWayBack   bool              `json:"keepWayBack,omitempty" doc:"Do not finish by itself: abort stays possible until finish"`
-		Metadata      wantedMetadata    `json:"metadata,omitempty"`
-		Templates     wantedTemplates   `json:"templates,omitempty"`
-		Leases        wantedLeases      `json:"leases,omitempty"`
-		Limits        Throttling        `json:"limits,omitempty"`
-		Why           string            `json:"why,omitempty" doc:"For its history"`
+		Kind string `json:"kind" enum:"migrate,split,merge" doc:"What is to be done. migrate needs from; split needs index and one of by, into, cut and halveLargest; merge needs index and shards"`
+		Migration
+		control.Shape
+		KeepWayBack bool       `json:"keepWayBack,omitempty" doc:"Do not finish by itself: abort, or reverse, stays possible until finish"`
+		Limits      Throttling `json:"limits,omitempty" doc:"A split and a merge know bytesPerSecond alone: of what is written again behind the scenes"`
+		Why         string     `json:"why,omitempty" doc:"For its history"`
+		AskedBy     string     `json:"askedBy,omitempty" doc:"Who asks, for its history; absent: http"`
 	}
+}
+
+// Migration is what belongs to a migration alone.
+type Migration struct {
+	Origin
+	Rename        map[string]string `json:"rename,omitempty" doc:"New names by old ones; or patterns with one * by patterns with one *"`
+	Transform     string            `json:"transform,omitempty" doc:"Steps that documents go through on their way, in YAML or JSON: see docs/transform.md"`
+	IntoExisting  bool              `json:"intoExisting,omitempty" doc:"Write into indices that hold documents"`
+	NoVersions    bool              `json:"noVersions,omitempty" doc:"Send documents without the versions that the snapshot holds"`
+	Delta         bool              `json:"delta,omitempty" doc:"Send only what has changed since the newest movement that brought an older snapshot into the same indices"`
+	Since         string            `json:"since,omitempty" doc:"The same since the movement with this id, or the one that moved this snapshot"`
+	AllowPartial  bool              `json:"allowPartial,omitempty" doc:"Take what there is of a snapshot that is not complete"`
+	AllowFailures int64             `json:"allowFailures,omitempty" minimum:"0" doc:"How many documents may fail without holding it"`
+	AcceptLoss    bool              `json:"acceptLoss,omitempty" doc:"Accept what loses meaning here"`
+	Metadata      wantedMetadata    `json:"metadata,omitempty"`
+	Templates     wantedTemplates   `json:"templates,omitempty"`
+	Leases        wantedLeases      `json:"leases,omitempty"`
 }
 
 // Origin is where the documents come from.
 type Origin struct {
-	From               string   `json:"from" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…; with fromCluster the one that the snapshot is taken into"`
+	From               string   `json:"from,omitempty" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…; with fromCluster the one that the snapshot is taken into"`
 	FromCluster        string   `json:"fromCluster,omitempty" doc:"Take a snapshot of the cluster at this URL first, with the credentials of this process: RESHELVE_SOURCE_…"`
 	SnapshotRepository string   `json:"snapshotRepository,omitempty" doc:"With fromCluster: the name under which that cluster knows the repository; absent: it is told of it for as long as the movement lasts"`
 	Snapshot           string   `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
@@ -93,11 +104,17 @@ const caller = "http"
 // request is what is wanted, as control is asked for it.
 func (w *wanted) request() (req control.MigrateRequest, err error) {
 	b := &w.Body
+	switch {
+	case !reflect.DeepEqual(b.Shape, control.Shape{}):
+		return req, fault.WithNext(fault.New(fault.Usage, "the order is a migration, and names what belongs to a split or a merge"), "see GET "+openAPIPath+".json")
+	case b.From == "":
+		return req, fault.WithNext(fault.New(fault.Usage, "from is not named: the repository"), "name it; see GET "+openAPIPath+".json")
+	}
 	req = control.MigrateRequest{
 		Selection:   control.Selection{Repository: b.From, Snapshot: b.Snapshot, Indices: b.Indices, AllowPartial: b.AllowPartial},
 		FromCluster: b.FromCluster, SnapshotRepository: b.SnapshotRepository, Transform: b.Transform, Delta: b.Delta, Since: b.Since,
 		IntoExisting: b.IntoExisting, NoVersions: b.NoVersions, AllowFailures: b.AllowFailures, Yes: b.AcceptLoss,
-		KeepWayBack: b.KeepWayBack, Templates: control.TemplateRequest(b.Templates), By: caller, Why: b.Why,
+		KeepWayBack: b.KeepWayBack, Templates: control.TemplateRequest(b.Templates), By: cmp.Or(b.AskedBy, caller), Why: b.Why,
 		Metadata: control.Metadata{Shards: b.Metadata.Shards, ReduceReplicas: b.Metadata.ReduceReplicas, ReduceRefresh: b.Metadata.ReduceRefresh, NoAliases: b.Metadata.NoAliases},
 	}
 	if b.FromCluster != "" && b.Snapshot != "" {
@@ -124,13 +141,68 @@ func (w *wanted) request() (req control.MigrateRequest, err error) {
 }
 
 func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
-	req, err := in.request()
-	if err != nil {
-		return nil, problemOf(err)
-	}
-	m, err := s.desk.Begin(ctx, req)
+	m, err := s.beginKind(ctx, in)
 	if err != nil {
 		return nil, problemOf(err)
 	}
 	return &begun{movementsPath + "/" + m.ID, m}, nil
+}
+
+func (s steering) beginKind(ctx context.Context, in *wanted) (*control.Movement, error) {
+	if in.Body.Kind != string(movement.Migrate) {
+		req, err := in.reshape()
+		if err != nil {
+			return nil, err
+		}
+		return s.desk.BeginReshape(ctx, req)
+	}
+	req, err := in.request()
+	if err != nil {
+		return nil, err
+	}
+	return s.desk.Begin(ctx, req)
+}
+
+type previewed struct{ Body *control.ReshapePlan }
+
+func (s steering) preview(ctx context.Context, in *wanted) (*previewed, error) {
+	req, err := in.reshape()
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	plan, err := s.desk.PlanReshape(ctx, req)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return &previewed{plan}, nil
+}
+
+// reshape is a wanted split or merge.
+func (w *wanted) reshape() (req control.ReshapeRequest, err error) {
+	b := &w.Body
+	switch {
+	case b.Kind == string(movement.Migrate):
+		err = fault.WithNext(fault.New(fault.Refused, "the plan of a migration is not told before it starts"), "reshelve migrate --dry-run tells it")
+	case !reflect.DeepEqual(b.Migration, Migration{}):
+		err = fault.WithNext(fault.New(fault.Usage, "the order is a %s, and names what belongs to a migration", b.Kind), "see GET "+openAPIPath+".json")
+	case b.Limits.DocumentsPerSecond != nil || b.Limits.Hours != nil:
+		err = fault.WithNext(fault.New(fault.Usage, "a %s has no limit of documents, and no hours", b.Kind), "limit bytesPerSecond")
+	}
+	req = control.ReshapeRequest{Kind: movement.Kind(b.Kind), Shape: b.Shape, KeepWayBack: b.KeepWayBack, Why: b.Why, AskedBy: cmp.Or(b.AskedBy, caller)}
+	if b.Limits.BytesPerSecond != nil {
+		req.Limits.BytesPerSecond = int64(*b.Limits.BytesPerSecond)
+	}
+	return req, err
+}
+
+type shelves struct{ Body *control.Shelves }
+
+func (s steering) placement(ctx context.Context, in *struct {
+	Index string `path:"index" doc:"Its name"`
+}) (*shelves, error) {
+	told, err := s.desk.Placement(ctx, in.Index)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return &shelves{told}, nil
 }

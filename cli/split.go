@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/spf13/cobra"
+)
+
+// reshaping are the flags that split and merge share.
+type reshaping struct {
+	req    control.ReshapeRequest
+	at     string
+	dry    bool
+	wait   bool
+	budget time.Duration
+	rate   size
+}
+
+func (r *reshaping) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&r.at, "at", control.DefaultAt, "the store: `URL|DIR`")
+	flags.BoolVar(&r.dry, "dry-run", false, "show the plan, and start nothing")
+	flags.BoolVar(&r.wait, "wait", true, "wait until it has ended, or holds; --wait=false starts it and leaves it to the process that serves the store")
+	flags.BoolVar(&r.req.KeepWayBack, "keep-way-back", false, "do not finish by itself: reshelve movement reverse leads back until reshelve movement finish")
+	flags.DurationVar(&r.budget, "pause-budget", 0, "how long requests may wait behind one hand-off, at most; 0: 250ms")
+	flags.Var(&r.rate, "throttle", "how many bytes in a second are written again, behind the scenes, without what another shard owns; 0: as searches leave room")
+	flags.StringVar(&r.req.Why, "why", "", "the `REASON`, for the movement's history")
+}
+
+// run plans it, starts it, and shows it until it rests.
+func (p *program) reshape(ctx context.Context, r *reshaping) error {
+	r.req.AskedBy, r.req.Limits.BytesPerSecond = userName(), int64(r.rate)
+	if r.budget < 0 {
+		return fault.WithNext(fault.New(fault.Usage, "--pause-budget is %s", r.budget), "write 250ms, or 1s")
+	}
+	if r.budget > 0 {
+		r.req.PauseBudget = r.budget.String()
+	}
+	if r.dry {
+		plan, err := p.control.PreviewReshape(ctx, r.at, r.req)
+		if err != nil {
+			return err
+		}
+		return p.answerWith(plan.Outcome(), plan, func(w io.Writer) { printReshapePlan(w, plan) })
+	}
+	follow := p.follow()
+	defer follow.stop()
+	if r.wait {
+		r.req.Wait = &control.WaitReshaping{Told: follow.told, Planned: func(plan *control.ReshapePlan) {
+			if p.output == "text" && !p.quiet {
+				printReshapePlan(p.stdout, plan)
+			}
+		}}
+	}
+	m, err := p.control.Reshape(ctx, r.at, r.req)
+	follow.stop()
+	if m == nil {
+		return err
+	}
+	if err == nil && r.wait {
+		err = outcomeOf(m, r.at)
+	}
+	return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m, r.at) })
+}
+
+func printReshapePlan(w io.Writer, plan *control.ReshapePlan) {
+	fmt.Fprintf(w, "%s of %s: %s", plan.Kind, oneLine(plan.Name), plan.Plan.String())
+	fmt.Fprintf(w, "requests wait at most %s at the hand-off; until what is not owned has been shed, at most %s more of disk\n", plan.PauseBudget, bytesText(plan.Worst))
+	for _, refusal := range plan.Refusals {
+		fmt.Fprintf(w, "! %s\n", oneLine(refusal.Message))
+		if refusal.Next != "" {
+			fmt.Fprintf(w, "  → %s\n", oneLine(refusal.Next))
+		}
+	}
+}
+
+func (p *program) split() *cobra.Command {
+	r := &reshaping{req: control.ReshapeRequest{Kind: movement.Split}}
+	var shard uint32
+	cmd := &cobra.Command{
+		Use:   "split INDEX [flags]",
+		Short: "Cut shards of an index into several, while it answers",
+		Long: `Cut shards of an index into several, while it answers reads and writes.
+
+No document is copied or indexed again: the new shards share the segments of the old one,
+and what each does not own is shed behind the scenes. The ranges are handed over in one step,
+behind which requests wait for some milliseconds, within --pause-budget; then every document
+is compared. The plan is printed first.
+
+--by cuts every shard into so many equal ranges; --into one shard into so many in all, of
+which it keeps the lowest; --cut before each key: 16 hexadecimal digits, or a 32-bit routing
+hash as 0x… or decimal; --halve-largest the shard with the most bytes into two that weigh
+alike. Numbers of shards are never used again.
+
+A folder that nobody serves is worked at by this process. Killed at any time, it goes on when
+the store is served again, or with reshelve worker --join DIR --once.`,
+		Example: `  reshelve split books --by 2 --at ./data
+  reshelve split books --shard 0 --into 3 --keep-way-back
+  reshelve split books --shard 0 --cut 0x40000000,c000000000000000 --dry-run
+  reshelve split books --halve-largest --pause-budget 100ms --at http://127.0.0.1:9200`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&r.req.By, "by", 0, "cut every shard into `M` equal ranges")
+	flags.IntVar(&r.req.Into, "into", 0, "cut the shard into `K` equal ranges in all")
+	flags.StringSliceVar(&r.req.Cut, "cut", nil, "cut the shard before each `KEY`")
+	flags.BoolVar(&r.req.HalveLargest, "halve-largest", false, "cut the shard with the most bytes into two that weigh alike")
+	flags.Uint32Var(&shard, "shard", 0, "the shard that --into and --cut are about; an index of one shard needs none")
+	r.add(cmd)
+	cmd.MarkFlagsOneRequired("by", "into", "cut", "halve-largest")
+	cmd.MarkFlagsMutuallyExclusive("by", "into", "cut", "halve-largest")
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		r.req.Index = args[0]
+		if flags.Changed("shard") {
+			r.req.Shard = &shard
+		}
+		return p.reshape(ctx, r)
+	})
+	return cmd
+}
+
+func (p *program) merge() *cobra.Command {
+	r := &reshaping{req: control.ReshapeRequest{Kind: movement.Merge}}
+	var shards []string
+	cmd := &cobra.Command{
+		Use:   "merge INDEX --shards A,B[,C] [flags]",
+		Short: "Join neighbouring shards of an index into one, while it answers",
+		Long: `Join neighbouring shards of an index into one, while it answers reads and writes. The one
+with the lowest range keeps its number. It goes as a split does: see "reshelve split --help".`,
+		Example: `  reshelve merge books --shards 0,1 --at ./data
+  reshelve merge books --shards 0,2,3 --dry-run --output json`,
+		Args: cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringSliceVar(&shards, "shards", nil, "the neighbours: `A,B[,C]`")
+	r.add(cmd)
+	_ = cmd.MarkFlagRequired("shards")
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		r.req.Index = args[0]
+		for _, text := range shards {
+			n, err := strconv.ParseUint(text, 10, 32)
+			if err != nil {
+				return fault.WithNext(fault.New(fault.Usage, "--shards: %q is no number of a shard", text), "reshelve placement %s lists them", r.req.Index)
+			}
+			r.req.Shards = append(r.req.Shards, uint32(n))
+		}
+		return p.reshape(ctx, r)
+	})
+	return cmd
+}
+
+func (p *program) placement() *cobra.Command {
+	var at string
+	cmd := &cobra.Command{
+		Use:   "placement INDEX",
+		Short: "Show the shards of an index: who owns which order keys",
+		Long: `Show the shards of an index: the range of order keys that each owns, both ends inclusive,
+the version of the placement at which that last changed (its epoch), its part in a split or a
+merge that is under way (OPEN: none), and what it holds. Bytes are those of ids, routing and
+sources, before compression.`,
+		Example: "  reshelve placement books --at ./data\n  reshelve placement books --output json",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&at, "at", control.DefaultAt, "the store: `URL|DIR`")
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		shelves, err := p.control.Placement(ctx, at, args[0])
+		if err != nil {
+			return err
+		}
+		return p.answer(shelves, func(w io.Writer) { printShelves(w, shelves, at) })
+	})
+	return cmd
+}
+
+func printShelves(w io.Writer, s *control.Shelves, at string) {
+	fmt.Fprintf(w, "%s, placement version %d, %s\n", oneLine(s.Index), s.Version, counted(int64(len(s.Shards)), "shard"))
+	t := newTable(">SHARD", "FROM", "TO", ">EPOCH", "STATE", ">DOCUMENTS", ">BYTES", "NODE")
+	for _, shelf := range s.Shards {
+		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), fmt.Sprint(shelf.Epoch), shelf.State, count(shelf.Docs), bytesText(shelf.Bytes), shelf.Node)
+	}
+	for _, shelf := range s.Coming {
+		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), "-", shelf.State, "-", "-", "-")
+	}
+	t.print(w)
+	if s.Movement != "" {
+		fmt.Fprintf(w, "movement %s reshapes it\n  → reshelve movement status %s --at %s\n", s.Movement, s.Movement, control.Bare(at))
+	}
+}

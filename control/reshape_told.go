@@ -1,0 +1,101 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/reshard"
+	"github.com/reshelve/reshelve/transfer"
+)
+
+// Reshaping is how far a split or a merge is.
+type Reshaping = reshard.Progress
+
+// Reshapes tells whether a movement splits or merges shards.
+func Reshapes(kind movement.Kind) bool { return kind == movement.Split || kind == movement.Merge }
+
+// reshaping is how far one of the side's is. It is known to the process that has the store open:
+// from elsewhere that is asked.
+func (s *side) reshaping(ctx context.Context, d *drive.Driver, r *movement.Record) (*Reshaping, error) {
+	var told *Reshaping
+	if len(r.Report) > 0 && json.Unmarshal(r.Report, &told) == nil {
+		return told, nil
+	}
+	switch {
+	case s != nil && s.lane != nil:
+		return reshard.ProgressOf(ctx, d, r, s.lane.Store.Placement)
+	case s != nil && s.client != nil && !s.beside:
+		m, err := fetch[Movement](ctx, s.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "movements", r.ID}})
+		if err == nil && m.Reshaping != nil {
+			return m.Reshaping, nil
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return nil, err
+		}
+	}
+	return reshard.ProgressOf(ctx, d, r, func(context.Context, uint32) (placement.Placement, error) {
+		return placement.Placement{}, fault.New(fault.NotFound, "placements are known to the process that serves the store")
+	})
+}
+
+// fetch is a request whose answer is JSON.
+func fetch[T any](ctx context.Context, client *cluster.Client, r cluster.Request) (*T, error) {
+	answer, err := client.Send(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	told := new(T)
+	if err := json.Unmarshal(answer.Body, told); err != nil {
+		return nil, fault.New(fault.Unavailable, "%s %s: this is not what a store of reshelve answers: %w", r.Method, strings.Join(r.Path, "/"), err)
+	}
+	return told, nil
+}
+
+// ReshapedGroup is what is handed off in one step, for people.
+type ReshapedGroup struct {
+	Shards string // "shard 0 → 0, 1, 2"
+	State  string // SOURCE, CLONE, HANDOFF, SPLIT, DONE, dropped
+	H      string // what the sources had done when they handed off; ""
+}
+
+// Groups are those of a reshaping, as its record stands; none when there is no record any more.
+func (m *Movement) Groups() (all []ReshapedGroup) {
+	if m.Reshaping == nil || len(m.Reshaping.Reshaping) == 0 {
+		return nil
+	}
+	r, err := transfer.Decode(m.Reshaping.Reshaping)
+	if err != nil {
+		return []ReshapedGroup{{Shards: "?", State: err.Error()}}
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		var from, to, h []string
+		for j := range g.Sources {
+			s := &g.Sources[j]
+			from = append(from, fmt.Sprint(s.Shard))
+			if s.Keeps != nil {
+				to = append(to, fmt.Sprint(s.Shard))
+			}
+			if g.HandedOff() {
+				h = append(h, s.H.String())
+			}
+		}
+		state := string(g.Fate)
+		for j := range g.Targets {
+			to = append(to, fmt.Sprint(g.Targets[j].Shard))
+			if g.Fate == transfer.Goes {
+				state = string(g.Targets[j].State)
+			}
+		}
+		all = append(all, ReshapedGroup{Shards: strings.Join(from, ", ") + " → " + strings.Join(to, ", "), State: state, H: strings.Join(h, ", ")})
+	}
+	return all
+}

@@ -1,0 +1,118 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// mostWeighed is how many weights a plan is made from: 24 bytes each. Where an index has more
+// documents than that, each stands for several.
+const mostWeighed = 1 << 20
+
+// weigh tells where the documents of an index are, after a refresh. Up to mostWeighed they are
+// exact; of more, every nth of each shard is taken for n. Bytes are those of each shard, in equal
+// parts: a plan does not read the documents.
+func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (all placement.Weights, err error) {
+	s := k.side.lane.Store
+	if s.Catalog().Indices[index].Closed {
+		return nil, nil
+	}
+	if _, err := s.Refresh(ctx, catalog.Expression{Names: []string{index}}); err != nil {
+		return nil, err
+	}
+	numbers := make([]uint32, len(p.Shards))
+	for i, row := range p.Shards {
+		numbers[i] = row.Number
+	}
+	readers, err := s.Readers(ctx, p.Index, numbers)
+	if err != nil {
+		return nil, fault.WithNext(err, "it is being changed: try again")
+	}
+	defer func() {
+		for _, r := range readers {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	shelves, err := s.PlacementView(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	bytes := map[uint32]int64{}
+	var documents int64
+	for _, shelf := range shelves.Shelves {
+		bytes[shelf.Number] = shelf.Bytes
+	}
+	for _, r := range readers {
+		documents += r.Docs()
+	}
+	nth := documents/mostWeighed + 1
+	all = placement.Weights{}
+	for i, r := range readers {
+		each := int64(1)
+		if n := r.Docs(); n > 0 {
+			each = max(bytes[numbers[i]]/n, 1)
+		}
+		if all, err = weighed(ctx, r, nth, each, all); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b placement.Weight) int { return cmp.Compare(a.Key, b.Key) })
+	return all, err
+}
+
+// weighed adds every nth document of a reader.
+func weighed(ctx context.Context, r shard.Reader, nth, each int64, to placement.Weights) (placement.Weights, error) {
+	met := int64(0)
+	for _, v := range r.Views() {
+		if ctx.Err() != nil {
+			return to, context.Cause(ctx)
+		}
+		err := segment.Guard(func() error {
+			for doc := range segment.Doc(v.Docs()) {
+				if !v.IsRoot(doc) || !v.Shows(doc) {
+					continue
+				}
+				if met++; met%nth == 0 {
+					to = append(to, placement.Weight{Key: v.Key(doc), Documents: nth, Bytes: nth * each})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
+
+// cutsAt reads where to cut: 16 hexadecimal digits, or a routing hash as 0x… or decimal.
+func cutsAt(texts []string) (all []routing.Key, err error) {
+	for _, text := range texts {
+		if key, err := routing.ParseKey(text); err == nil {
+			all = append(all, key)
+			continue
+		}
+		digits, base := text, 10
+		if hexadecimal, is := strings.CutPrefix(strings.ToLower(text), "0x"); is {
+			digits, base = hexadecimal, 16
+		}
+		hash, err := strconv.ParseUint(digits, base, 32)
+		if err != nil {
+			err := fault.New(fault.Usage, "%q is no place to cut at", text)
+			return nil, fault.WithNext(err, "write 16 hexadecimal digits, or a 32-bit routing hash as 0x… or decimal")
+		}
+		all = append(all, routing.Key(hash)<<32)
+	}
+	return all, nil
+}
