@@ -96,6 +96,10 @@ bench-migrate: ## a table of migrating: into nothing, an OpenSearch and a folder
 bench-fleet: ## the table of docs/workers.md: fleets of 1 to 1,000 workers, in simulated time
 	SIM_FLEETS=1000 go test -count=1 -timeout 1h -run '^TestFleets$$' -v ./sim
 
+.PHONY: bench-split
+bench-split: ## a table of splitting: while clients work, beside OpenSearch's _split, in one run
+	go run ./bench/split
+
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers
 	go run ./cmd/fixtures
