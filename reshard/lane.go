@@ -20,8 +20,9 @@ import (
 type Lane struct {
 	Store *store.Store
 
-	mu     sync.Mutex
-	pinned map[pin]store.HandedOff
+	mu      sync.Mutex
+	pinned  map[pin]store.HandedOff
+	working map[string]int // slots at work for a movement
 }
 
 // pin names what a hand-off of this process has left for the comparison.
@@ -94,6 +95,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	if !known {
 		return worker.Outcome{}, worker.Unable(fault.New(fault.Refused, "this version knows no phase %q of a split or a merge", phase.Name))
 	}
+	defer l.atWork(m.ID)()
 	var held error // what an operator is needed for: it holds the movement, and another attempt may go on
 	key := prefix(m.ID) + "phase/" + work.Safe(phase.Key())
 	outcome, err := worker.SingleTold(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) (string, error) {
@@ -147,14 +149,37 @@ func (l *Lane) Settle(ctx context.Context, s worker.Slot, m *movement.Record) (w
 	return l.close(ctx, s, m, (*turn).clear)
 }
 
+// atWork notes that a slot works for a movement. No other process does: a store is open in
+// one, so that the leases of one that was killed need not be waited for.
+func (l *Lane) atWork(id string) (done func()) {
+	note := func(n int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.working == nil {
+			l.working = map[string]int{}
+		}
+		if l.working[id] += n; l.working[id] == 0 {
+			delete(l.working, id)
+		}
+	}
+	note(1)
+	return func() { note(-1) }
+}
+
+func (l *Lane) busy(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.working[id] > 0
+}
+
 // close lets one worker end the movement: do comes first, then the ledger and the records.
 func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do func(*turn, context.Context) error) (worker.Outcome, error) {
 	t, err := l.turn(s, m)
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	if busy, err := worker.Busy(ctx, t.Driver, prefix(m.ID), t.plan.Policy); err != nil || busy {
-		return worker.Outcome{}, err
+	if l.busy(m.ID) {
+		return worker.Outcome{}, nil
 	}
 	var report []byte
 	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
