@@ -76,6 +76,10 @@ live: ## ask real servers again, and compare: snapshots, dates, mappings, every 
 fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)
 	./scripts/fuzz $(FUZZ_SECONDS)
 
+.PHONY: demo
+demo: ## a store with clients at work: a split into three, a merge back, and the proof
+	./scripts/demo
+
 .PHONY: bench
 bench: ## the README's table: this reader beside Lucene's own, in one run
 	go run ./bench

@@ -19,7 +19,8 @@ func (p *program) root() *cobra.Command {
 		Long: `Reshelve changes the shape of a live document index while it keeps answering.
 This version reads, moves and serves: it prints, inspects and verifies the documents
 of snapshots that Elasticsearch 1 to 9 and OpenSearch 1 to 3 made, moves them into a
-cluster or a folder, and is a document store with the OpenSearch API, with no JVM.`,
+cluster or a folder, and is a document store with the OpenSearch API, with no JVM,
+whose shards are split and merged while it answers.`,
 		Example:       `  reshelve snapshot cat /backups/repository | head -1`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

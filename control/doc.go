@@ -23,24 +23,31 @@
 //
 //   - selection: the indices of a snapshot that the patterns of a request name,
 //     ordered by the bytes of their names.
+//
 //   - pattern: an index name in which * stands for any characters.
+//
 //   - place: where the indices or the movements are that a verb is about: the URL of a
 //     cluster, or a data folder, in place or through the process that serves it.
+//
 //   - side: the target of a movement, as its client and the coordination store that goes
 //     with it; see [side].
+//
 //   - note: something that a pass met and its caller should tell people, but
 //     that is no document and no error; see [Watch].
+//
+//   - desk: takes orders for movements in the process that has a store open, and works for
+//     those that it began; splits and merges are planned there alone. See [Desk].
 //
 // # Invariants
 //
 //  1. What a request forbids is refused before the first document.
 //  2. Names in JSON are stable: they are added, never renamed. Sizes are bytes,
 //     times RFC 3339 in UTC, durations milliseconds, but for those of a policy of leases
-//     (nanoseconds) and what a preview expects (seconds).
+//     (nanoseconds), what a preview expects (seconds), and pauses of hand-offs (nanoseconds).
 //  3. In the signatures of verbs nothing of the floors below appears but the words of
 //     packages document and fault, of movement (states, verbs, records), of work (the
-//     policy of leases) and of migrate (plans, progress, limits), so that a terminal needs no
-//     other import. [Store] speaks the vocabularies of package store.
+//     policy of leases), of migrate (plans, progress, limits), and of placement and reshard
+//     (plans of shards, and how far those are), so that a terminal needs no other import. [Store] speaks the vocabularies of package store.
 //  4. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //
