@@ -73,8 +73,8 @@ func (k *Desk) Close() {
 }
 
 // hostKey is that of the record which says that the served store works for the movement. It
-// goes with the movement's other records.
-func hostKey(id string) string { return work.Prefix(id) + "host" }
+// stays until the end of the movement has been told, which the movement's other records do not.
+func hostKey(id string) string { return worker.ClosingKey(id) + "/host" }
 
 // attend works for every movement that the store began and that owes something, whoever has
 // resumed it, until ctx ends.
