@@ -34,7 +34,7 @@ func (r *reshaping) add(cmd *cobra.Command) {
 	flags.StringVar(&r.req.Why, "why", "", "the `REASON`, for the movement's history")
 }
 
-// run plans it, starts it, and shows it until it rests.
+// reshape plans it, starts it, and shows it until it rests.
 func (p *program) reshape(ctx context.Context, r *reshaping) error {
 	r.req.AskedBy, r.req.Limits.BytesPerSecond = userName(), int64(r.rate)
 	if r.budget < 0 {

@@ -66,10 +66,21 @@ type Order struct {
 	Rate    json.RawMessage // with throttle
 }
 
+// apply lets the verb happen. Of a split and a merge nothing is sent that could be sent again.
+func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
+	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
+		if Reshapes(r.Kind) && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
+			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "movement %s is a %s: it sends no documents that could be sent again", r.ID, r.Kind), "verify it again, or reverse it")
+		}
+		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
+	})
+	return err
+}
+
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
-		if _, _, err := d.Apply(ctx, o.ID, movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}); err != nil {
+		if err := o.apply(ctx, d); err != nil {
 			return absent(err, o.At)
 		}
 		m, err = movementOf(ctx, d, side, o.ID)

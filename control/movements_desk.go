@@ -196,7 +196,7 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
-	if _, _, err := k.d.Apply(ctx, o.ID, movement.Event{Verb: o.Verb, By: o.By, Why: o.Why}); err != nil {
+	if err := o.apply(ctx, k.d); err != nil {
 		return nil, err
 	}
 	return k.Look(ctx, o.ID)

@@ -82,6 +82,9 @@ func TestASplitByHTTP(t *testing.T) {
 	if status, _, p := s.ask("POST", at+"/abort", ""); status != http.StatusConflict || p["next"] != "reverse it" {
 		t.Errorf("%d %v", status, p)
 	}
+	if status, _, p := s.ask("POST", at+"/repair", ""); status != http.StatusBadRequest || p["kind"] != "refused" {
+		t.Errorf("%d %v", status, p)
+	}
 	if status, _, p := s.ask("POST", at+"/throttle", `{"documentsPerSecond":5}`); status != http.StatusBadRequest || p["next"] == nil {
 		t.Errorf("%d %v", status, p)
 	}
