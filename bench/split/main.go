@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -145,7 +147,7 @@ func (b *bench) write(ctx context.Context) {
 			<-tick.C
 			var body strings.Builder
 			for i := range perRequest {
-				fmt.Fprintf(&body, "{\"index\":{\"_id\":\"w%d\"}}\n{\"title\":\"written %d\",\"body\":%q}\n", (n*perRequest+i)%50_000, n, strings.Repeat("word ", 40))
+				fmt.Fprintf(&body, "{\"index\":{\"_id\":\"w%d\"}}\n{\"title\":\"written %d\",\"body\":%q}\n", n*perRequest+i, n, strings.Repeat("word ", 40))
 			}
 			status, answer, err := c.Do(peers.Request("POST", "/"+index+"/_bulk", "application/x-ndjson", []byte(body.String())))
 			if err != nil {
@@ -178,21 +180,36 @@ func (b *bench) search(long time.Duration) (taken peers.Taken, writes float64, e
 
 // split begins one of a shard into two.
 func (b *bench) split(shard int) (id string, err error) {
-	c, err := peers.Dial(b.peer.URL)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
 	body := fmt.Sprintf(`{"kind":"split","index":%q,"shard":%d,"into":2}`, index, shard)
-	status, answer, err := c.Do(peers.Request("POST", "/_reshelve/movements", "application/json", []byte(body)))
+	response, err := http.Post(b.peer.URL+"/_reshelve/movements", "application/json", strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
 	var m struct{ ID string }
-	if err := json.Unmarshal(answer, &m); err != nil || status != 202 {
-		return "", fmt.Errorf("a split: %d %.500s", status, answer)
+	err = decoded(response, http.StatusAccepted, &m)
+	return m.ID, err
+}
+
+// decoded reads an answer about movements.
+func decoded(response *http.Response, want int, into any) error {
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
 	}
-	return m.ID, nil
+	if response.StatusCode != want {
+		return fmt.Errorf("%d %.500s", response.StatusCode, body)
+	}
+	return json.Unmarshal(body, into)
+}
+
+// movement is how far one is.
+func (b *bench) movement(id string) (m told, err error) {
+	response, err := http.Get(b.peer.URL + "/_reshelve/movements/" + id)
+	if err != nil {
+		return m, err
+	}
+	return m, decoded(response, http.StatusOK, &m)
 }
 
 // told is what is read of a movement.
@@ -226,19 +243,10 @@ type finished struct {
 
 // ended waits for a movement.
 func (b *bench) ended(id string) (f finished, err error) {
-	c, err := peers.Dial(b.peer.URL)
-	if err != nil {
-		return f, err
-	}
-	defer c.Close()
 	for {
-		_, answer, err := c.Do(peers.Request("GET", "/_reshelve/movements/"+id, "", nil))
+		m, err := b.movement(id)
 		if err != nil {
 			return f, err
-		}
-		var m told
-		if err := json.Unmarshal(answer, &m); err != nil {
-			return f, fmt.Errorf("a movement: %w: %.300s", err, answer)
 		}
 		switch m.State {
 		case "finished":
@@ -252,7 +260,7 @@ func (b *bench) ended(id string) (f finished, err error) {
 				}
 			}
 			if len(f.Pauses) == 0 {
-				return f, fmt.Errorf("a movement tells no pause: %.2000s", answer)
+				return f, fmt.Errorf("a movement tells no pause: %+v", m)
 			}
 			return f, nil
 		case "held", "failed":
@@ -273,22 +281,13 @@ func (b *bench) atRest() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := peers.Dial(b.peer.URL)
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
 	for {
 		after, err := b.peer.Written()
 		if err != nil {
 			return 0, err
 		}
-		_, answer, err := c.Do(peers.Request("GET", "/_reshelve/movements/"+id, "", nil))
+		m, err := b.movement(id)
 		if err != nil {
-			return 0, err
-		}
-		var m told
-		if err := json.Unmarshal(answer, &m); err != nil {
 			return 0, err
 		}
 		for _, phase := range m.Phases {
@@ -329,7 +328,7 @@ func theirs(ctx context.Context, dir string, documents int) error {
 	if err := c.Must("PUT", "/"+index+"/_settings", `{"index.blocks.write":true}`); err != nil {
 		return err
 	}
-	if err := c.Must("POST", "/"+index+"/_split/halves", `{"settings":{"index.number_of_shards":2}}`); err != nil {
+	if err := c.Must("POST", "/"+index+"/_split/halves", `{"settings":{"index.number_of_shards":2,"index.number_of_replicas":0}}`); err != nil {
 		return err
 	}
 	if err := c.Must("GET", "/_cluster/health/halves?wait_for_status=green&timeout=120s", ""); err != nil {
