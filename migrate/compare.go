@@ -250,7 +250,7 @@ func (c *comparing) parts(ctx context.Context, side reconcile.Side, do func(ctx 
 func (c *comparing) verified(ctx context.Context) (v Verified, err error) {
 	v = c.held.Piece().Verified
 	v.Expected, v.Found = c.run.Totals[reconcile.Expected].String(), c.run.Totals[reconcile.Found].String()
-	v.Result, v.AsOf, v.Steps = c.run.Report, c.AsOf, c.sofar.Steps
+	v.Result, v.AsOf, v.Steps = c.run.Report, c.AsOf, c.Steps
 	v.Result.Examples = slices.Clone(v.Result.Examples) // the run is perhaps being written down
 	if err := c.nameAll(ctx, v.Result.Examples); err != nil {
 		return v, err

@@ -68,6 +68,25 @@ type IndexProgress struct {
 	Changed *Changed `json:"changed,omitempty"`
 }
 
+// addIndices begins with what is planned for each index, and gives them by their sources.
+func (p *Progress) addIndices(plan *Plan, entries map[string]entry, holders *holders) map[string]*IndexProgress {
+	for _, index := range plan.Indices {
+		p.Expected += index.Documents
+		p.ExpectedBytes += index.Bytes
+		e := entries[work.Safe(index.Source)]
+		holders.see(&e.Lease)
+		p.Indices = append(p.Indices, IndexProgress{Index: index, Existed: e.Existed, State: e.State, Cause: e.Cause})
+		if e.Cause != "" {
+			p.Causes[e.Cause]++
+		}
+	}
+	at := map[string]*IndexProgress{}
+	for i := range p.Indices {
+		at[p.Indices[i].Source] = &p.Indices[i]
+	}
+	return at
+}
+
 // ProgressOf adds up the records of a migration.
 func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
 	plan, err := ReadPlan(m)
@@ -97,20 +116,7 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	if p.Taken, err = takenOf(ctx, d, m.ID, &plan); err != nil {
 		return nil, err
 	}
-	at := map[string]*IndexProgress{}
-	for _, index := range plan.Indices {
-		p.Expected += index.Documents
-		p.ExpectedBytes += index.Bytes
-		e := entries[work.Safe(index.Source)]
-		holders.see(&e.Lease)
-		p.Indices = append(p.Indices, IndexProgress{Index: index, Existed: e.Existed, State: e.State, Cause: e.Cause})
-		if e.Cause != "" {
-			p.Causes[e.Cause]++
-		}
-	}
-	for i := range p.Indices {
-		at[p.Indices[i].Source] = &p.Indices[i]
-	}
+	at := p.addIndices(&plan, entries, &holders)
 	for _, item := range items {
 		p.add(&item, at[item.Index])
 		holders.see(&item.Lease)

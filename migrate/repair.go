@@ -111,7 +111,7 @@ func (c *comparing) mend(ctx context.Context) error {
 	return c.held.Update(func(piece check, _ time.Time) (check, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		piece.Mended = c.sofar.Mended
+		piece.Mended = c.Mended
 		return piece, nil
 	})
 }
@@ -121,8 +121,8 @@ func (c *comparing) mended(side reconcile.Side, n int, at mark, read int64, m *M
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Marks[side][n], c.dirty = at, true
-	c.sofar.Read += read
-	c.sofar.Mended.add(m)
+	c.Read += read
+	c.Mended.add(m)
 }
 
 // gone counts those of the documents that lost to a newer version that are not there: it is

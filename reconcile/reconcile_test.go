@@ -17,7 +17,6 @@ var printer document.Fingerprinter
 // copied is a document as a test puts it on a side.
 type copied struct {
 	reconcile.Entry
-	before bool // it stands on the third side
 }
 
 // doc is a document whose content and version are v; negative: without a version.
@@ -222,9 +221,9 @@ func TestFewDifferencesAreFoundAmongMany(t *testing.T) {
 	var s sides
 	for n := range 20_000 {
 		s[reconcile.Expected] = append(s[reconcile.Expected], doc(n, "", 2))
-		switch {
-		case n%2000 == 7: // missing
-		case n%2000 == 9:
+		switch n % 2000 {
+		case 7: // missing
+		case 9:
 			s[reconcile.Found] = append(s[reconcile.Found], doc(n, "", 1))
 		default:
 			s[reconcile.Found] = append(s[reconcile.Found], doc(n, "", 2))

@@ -79,7 +79,7 @@ func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (t
 		if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
 			return "", err
 		}
-		_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
+		err = t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
 		return "", err
 	}
 	return "", fault.New(fault.Bug, "a reshaping owes %q", e.Do)
@@ -110,13 +110,13 @@ func (t *turn) clone(ctx context.Context, group int) error {
 		at[from[i]] = reader.SeqNo()
 	}
 	g := &r.Groups[group]
-	if _, _, err = t.tell(ctx, transfer.Event{Happened: transfer.WasCloned, Group: group, At: positions(g, at)}); err != nil {
+	if err = t.tell(ctx, transfer.Event{Happened: transfer.WasCloned, Group: group, At: positions(g, at)}); err != nil {
 		return err
 	}
 	if err := t.keep(ctx, group, "clone", found); err != nil {
 		return err
 	}
-	_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
+	err = t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
 	return err
 }
 
@@ -126,7 +126,7 @@ func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect
 	for i := range g.Sources {
 		h[i] = g.Sources[i].H
 	}
-	_, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
+	err := t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
 	return err
 }
 
@@ -142,7 +142,7 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 	for {
 		err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard})
 		if err == nil {
-			_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
+			err = t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
 			return err
 		}
 		if !fault.Is(err, fault.Conflict) {
@@ -174,7 +174,7 @@ func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happen
 			return err
 		}
 	}
-	_, _, err := t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
+	err := t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
 	return err
 }
 

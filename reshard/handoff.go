@@ -140,7 +140,7 @@ func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (t
 	for i := range g.Sources {
 		h[i] = g.Sources[i].H
 	}
-	_, _, err = t.tell(ctx, transfer.Event{Happened: transfer.VerifiedAtH, Group: group, At: h, Run: g.AtH.Run + 1, Differences: found.Differences()})
+	err = t.tell(ctx, transfer.Event{Happened: transfer.VerifiedAtH, Group: group, At: h, Run: g.AtH.Run + 1, Differences: found.Differences()})
 	return fmt.Sprintf("%d documents compared %s: %d differences", found.Documents, where, found.Differences()), err
 }
 
@@ -196,9 +196,7 @@ func (t *turn) compareNow(ctx context.Context, r *transfer.Record, g *transfer.G
 
 func (f *Found) merge(o Found) {
 	f.Documents += o.Documents
-	for _, example := range o.Examples {
-		f.Examples = append(f.Examples, example)
-	}
+	f.Examples = append(slices.Clip(f.Examples), o.Examples...)
 	for class, n := range o.Counts {
 		if f.Counts == nil {
 			f.Counts = o.Counts
@@ -206,7 +204,6 @@ func (f *Found) merge(o Found) {
 		}
 		f.Counts[class] += n
 	}
-	f.Examples = slices.Clip(f.Examples)
 }
 
 // keep stores what a comparison has found.

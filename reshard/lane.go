@@ -132,8 +132,7 @@ func (t *turn) begin(ctx context.Context, phase *movement.Phase) error {
 	case movement.VerifyPhase:
 		return t.compareAgain(ctx, phase.Run > 1)
 	case PhaseRetire:
-		_, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Finish})
-		return err
+		return t.tell(ctx, transfer.Event{Happened: transfer.Finish})
 	}
 	return nil
 }
@@ -214,14 +213,14 @@ func (t *turn) back(ctx context.Context) error {
 	if r.Kind.Back() {
 		wish = transfer.Reverse
 	}
-	if _, _, err := t.tell(ctx, transfer.Event{Happened: wish}); err != nil {
+	if err := t.tell(ctx, transfer.Event{Happened: wish}); err != nil {
 		return err
 	}
 	if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.MakeClone, transfer.Compare, transfer.HandOff, transfer.OpenTarget, transfer.CompareAtH}); err != nil {
 		return err
 	}
 	if wish == transfer.Reverse {
-		if _, _, err := t.tell(ctx, transfer.Event{Happened: transfer.Finish}); err != nil {
+		if err := t.tell(ctx, transfer.Event{Happened: transfer.Finish}); err != nil {
 			return err
 		}
 		if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.Shed, transfer.Retire}); err != nil {
@@ -263,16 +262,15 @@ func (t *turn) read(ctx context.Context) (placement.Placement, *transfer.Record,
 }
 
 // tell lets an event happen to the reshaping. That there is none any more is no error.
-func (t *turn) tell(ctx context.Context, e transfer.Event) (placement.Placement, []transfer.Effect, error) {
-	var effects []transfer.Effect
-	p, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (next placement.Placement, err error) {
-		next, effects, err = transfer.Advance(p, t.movement.ID, e, t.change(string(e.Happened)))
+func (t *turn) tell(ctx context.Context, e transfer.Event) error {
+	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (next placement.Placement, err error) {
+		next, _, err = transfer.Advance(p, t.movement.ID, e, t.change(string(e.Happened)))
 		return next, err
 	})
 	if fault.Is(err, fault.NotFound) {
-		return p, nil, nil
+		return nil
 	}
-	return p, effects, err
+	return err
 }
 
 // change is how the placement tells who has changed it.

@@ -51,24 +51,30 @@ func Draw(seed uint64) *Script {
 		}
 		s.Mishaps = append(s.Mishaps, m)
 	}
+	s.Mishaps = append(s.Mishaps, s.rare(r, between)...)
+	return s
+}
+
+// rare is what an operator does, or befalls a machine, in some scripts: once.
+func (s *Script) rare(r *rand.Rand, between func(low, high time.Duration) time.Duration) []Mishap {
 	switch r.IntN(10) {
 	case 0:
-		s.Mishaps = append(s.Mishaps, Mishap{What: "verb", Whom: "abort", At: between(time.Millisecond, 60*time.Second)})
+		return []Mishap{{What: "verb", Whom: "abort", At: between(time.Millisecond, 60*time.Second)}}
 	case 1:
 		at := between(time.Millisecond, 40*time.Second)
-		s.Mishaps = append(s.Mishaps, Mishap{What: "verb", Whom: "pause", At: at},
-			Mishap{What: "verb", Whom: "resume", At: at + between(time.Second, time.Minute)})
+		return []Mishap{{What: "verb", Whom: "pause", At: at},
+			{What: "verb", Whom: "resume", At: at + between(time.Second, time.Minute)}}
 	case 2:
-		s.Mishaps = append(s.Mishaps, Mishap{What: "steal", Whom: "shelves", At: between(time.Second, 60*time.Second)})
+		return []Mishap{{What: "steal", Whom: "shelves", At: between(time.Second, 60*time.Second)}}
 	case 3:
-		s.Mishaps = append(s.Mishaps, Mishap{What: "limit", Whom: fmt.Sprint(1 + r.IntN(9)), At: between(time.Millisecond, 5*time.Second)})
+		return []Mishap{{What: "limit", Whom: fmt.Sprint(1 + r.IntN(9)), At: between(time.Millisecond, 5*time.Second)}}
 	case 4:
-		s.Mishaps = append(s.Mishaps, Mishap{What: "hours", Whom: fmt.Sprintf("00:%02d-00:%02d", 1+r.IntN(2), 3+r.IntN(4)), At: between(time.Millisecond, 5*time.Second)},
-			Mishap{What: "hours", Whom: "00:00-23:59", At: 8 * time.Minute})
+		return []Mishap{{What: "hours", Whom: fmt.Sprintf("00:%02d-00:%02d", 1+r.IntN(2), 3+r.IntN(4)), At: between(time.Millisecond, 5*time.Second)},
+			{What: "hours", Whom: "00:00-23:59", At: 8 * time.Minute}}
 	case 5: // the clock of one machine is off by more than is allowed: it leaves all to the others
 		if s.Workers > 1 {
-			s.Mishaps = append(s.Mishaps, Mishap{What: "skew", Whom: "w1", For: between(16*time.Minute, time.Hour) * time.Duration(1-2*r.IntN(2))})
+			return []Mishap{{What: "skew", Whom: "w1", For: between(16*time.Minute, time.Hour) * time.Duration(1-2*r.IntN(2))}}
 		}
 	}
-	return s
+	return nil
 }

@@ -269,7 +269,8 @@ func (w *world) finished(m movement.Record) {
 		of, compared := told[planned.Source]
 		switch {
 		case !compared:
-			if !failed(&report, planned.Source) && !(w.operator.accepted && strings.Contains(w.operator.listed, planned.Source+" could not be compared: ")) {
+			accepted := w.operator.accepted && strings.Contains(w.operator.listed, planned.Source+" could not be compared: ")
+			if !failed(&report, planned.Source) && !accepted {
 				w.violate("L9", "the report does not name %s", planned.Source)
 			}
 		case of[reconcile.Missing] != d.missing || of[reconcile.Ghost]+of[reconcile.Zombie] != d.others || of[reconcile.Stale]+of[reconcile.Different] != d.stale:
@@ -311,12 +312,7 @@ type differing struct{ missing, stale, others, zombies int64 }
 func (w *world) compare(planned migrate.Index, verified time.Time) (d differing) {
 	into := w.target.indices[planned.Target]
 	if into == nil {
-		for _, h := range w.truth.names(planned.Source) {
-			if h.print(w.script) != "" {
-				d.missing++
-			}
-		}
-		return d
+		return differing{missing: w.allOf(planned.Source)}
 	}
 	unseen := func(n name) bool {
 		at := w.stolen[planned.Target][n]
@@ -334,30 +330,42 @@ func (w *world) compare(planned migrate.Index, verified time.Time) (d differing)
 			}
 			expected[h.name] = true
 			row := into.rows[h.name]
+			is := row != nil && row.deleted.IsZero()
 			switch {
-			case row == nil || !row.deleted.IsZero():
-				if !unseen(h.name) {
-					d.missing++
-				}
+			case (!is || row.fingerprint != print) && unseen(h.name):
+			case !is:
+				d.missing++
 			case row.fingerprint != print:
-				if !unseen(h.name) {
-					d.stale++
-				}
+				d.stale++
 			case h.version > 0 && (row.version < h.version || row.version > h.version && !w.since[planned.Source]):
 				w.violate("L1", "%v of %s has version %d, and the snapshot has %d", h.name, planned.Target, row.version, h.version)
 			}
 		}
 	}
 	for _, h := range into.shown() {
-		if expected[h.name] || unseen(h.name) {
-			continue
-		}
-		d.others++
-		if w.gone(planned.Source, h.name) {
-			d.zombies++
+		if !expected[h.name] && !unseen(h.name) {
+			d.other(w.gone(planned.Source, h.name))
 		}
 	}
 	return d
+}
+
+// other counts a document that should not be there.
+func (d *differing) other(deleted bool) {
+	d.others++
+	if deleted {
+		d.zombies++
+	}
+}
+
+// allOf is how many documents of an index the target should have.
+func (w *world) allOf(source string) (n int64) {
+	for _, h := range w.truth.names(source) {
+		if h.print(w.script) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // steal lets somebody delete a document.

@@ -53,7 +53,7 @@ func (s source) Open(ctx context.Context, key string, offset, length int64) (io.
 	if err := s.meets(ctx, key); err != nil {
 		return nil, err
 	}
-	within := memory.Bucket(s.process.world.repository.bucket)
+	within := s.process.world.repository.bucket
 	if data := within[key]; s.process.world.blobs[key] == damaged && len(data) > 0 {
 		data = slices.Clone(data)
 		data[len(data)/2] ^= 0x10

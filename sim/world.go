@@ -237,19 +237,8 @@ func (w *world) travel(c *call, chance *rand.Rand) time.Duration {
 
 // carryOut does a call, unless the weather is against it.
 func (w *world) carryOut(c *call, dice float64) any {
-	if c.process.dead && dice < 0.5 { // it was on its way, or not
-		return errDead
-	}
-	if c.to == "target" && w.late(c) {
-		return errDead
-	}
-	switch {
-	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
-		return c.process.unreachable(c)
-	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
-		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
-	case c.verb == "POST _bulk" && w.befalls("target", "busy") && dice < 0.8:
-		return refusal(429, "rejected_execution_exception", "rejected execution of coordinating operation")
+	if lost := w.against(c, dice); lost != nil {
+		return lost
 	}
 	if c.step {
 		w.steps++
@@ -268,6 +257,25 @@ func (w *world) carryOut(c *call, dice float64) any {
 		return c.process.unreachable(c)
 	}
 	return answer
+}
+
+// against is what becomes of a call that is not carried out; nil: it is.
+func (w *world) against(c *call, dice float64) any {
+	if c.process.dead && dice < 0.5 { // it was on its way, or not
+		return errDead
+	}
+	if c.to == "target" && w.late(c) {
+		return errDead
+	}
+	switch {
+	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
+		return c.process.unreachable(c)
+	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
+		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
+	case c.verb == "POST _bulk" && w.befalls("target", "busy") && dice < 0.8:
+		return refusal(429, "rejected_execution_exception", "rejected execution of coordinating operation")
+	}
+	return nil
 }
 
 // late tells whether a request comes when it has no effect any more: servers carry out what

@@ -137,19 +137,8 @@ func (g *Group) checkStates(r Record) error {
 		}
 	}
 	for i := range g.Sources {
-		s := &g.Sources[i]
-		switch {
-		case s.State != Source && s.State != SourceDone, s.State == SourceDone && !done:
-			return fmt.Errorf("source %d is %q before its targets are DONE", s.Shard, s.State)
-		case s.Before.Epoch < 1, s.Before.Term < 1:
-			return fmt.Errorf("source %d had epoch %d and term %d", s.Shard, s.Before.Epoch, s.Before.Term)
-		case handed != (s.H != Position{}):
-			return fmt.Errorf("source %d: the position of its hand-off is %s in %s", s.Shard, s.H, g.Targets[0].State)
-		}
-		if s.Keeps != nil {
-			if err := g.checkShape(s.Shard, *s.Keeps, handed); err != nil {
-				return err
-			}
+		if err := g.checkSource(&g.Sources[i], handed, done); err != nil {
+			return err
 		}
 	}
 	for _, l := range g.Left {
@@ -158,6 +147,21 @@ func (g *Group) checkStates(r Record) error {
 		}
 	}
 	return g.checkPositions(r)
+}
+
+// checkSource: it is DONE after its targets, and has an H when they were handed off.
+func (g *Group) checkSource(s *SourceLine, handed, done bool) error {
+	switch {
+	case s.State != Source && s.State != SourceDone, s.State == SourceDone && !done:
+		return fmt.Errorf("source %d is %q before its targets are DONE", s.Shard, s.State)
+	case s.Before.Epoch < 1, s.Before.Term < 1:
+		return fmt.Errorf("source %d had epoch %d and term %d", s.Shard, s.Before.Epoch, s.Before.Term)
+	case handed != (s.H != Position{}):
+		return fmt.Errorf("source %d: the position of its hand-off is %s in %s", s.Shard, s.H, g.Targets[0].State)
+	case s.Keeps != nil:
+		return g.checkShape(s.Shard, *s.Keeps, handed)
+	}
+	return nil
 }
 
 // checkShape: epochs and terms are those of the hand-off, above all before it.
@@ -195,17 +199,13 @@ func (g *Group) checkPositions(r Record) error {
 	s, h := g.positions(func(l *SourceLine) Position { return l.S }), g.positions(func(l *SourceLine) Position { return l.H })
 	cloned := s[0] != Position{}
 	for name, at := range map[string][]Position{"S": s, "H": h, "a comparison in CLONE": g.Cloned.At, "a comparison at H": g.AtH.At} {
-		if len(at) == 0 || at[0] == (Position{}) && !slices.ContainsFunc(at, func(p Position) bool { return p != Position{} }) {
-			continue
-		}
-		if err := g.fits(at); err != nil {
+		known := slices.ContainsFunc(at, func(p Position) bool { return p != Position{} })
+		if err := g.fits(at); known && err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	switch {
-	case g.Cloned.Run < 0, g.AtH.Run < 0, g.Cloned.Differences < 0, g.AtH.Differences < 0,
-		len(g.Cloned.At) > 0 && g.Cloned.Run == 0, (len(g.AtH.At) > 0) != (g.AtH.Run > 0),
-		len(g.Cloned.At) == 0 && g.Cloned.Differences > 0, len(g.AtH.At) == 0 && g.AtH.Differences > 0:
+	case g.Cloned.wrong(), g.AtH.wrong(), len(g.AtH.At) == 0 && g.AtH.Run > 0:
 		return fmt.Errorf("a comparison counts %d runs, one %d", g.Cloned.Run, g.AtH.Run)
 	case len(g.Cloned.At) > 0 && (!cloned || !reaches(g.Cloned.At, s)), g.Cloned.Run > 0 && !cloned:
 		return fmt.Errorf("it was compared at what had not been cloned")
@@ -217,4 +217,9 @@ func (g *Group) checkPositions(r Record) error {
 		return fmt.Errorf("it is finishing, and the comparison at the hand-off does not allow that")
 	}
 	return nil
+}
+
+// wrong tells whether no comparisons give this: differences need a position.
+func (v Verdict) wrong() bool {
+	return v.Run < 0 || v.Differences < 0 || len(v.At) == 0 && v.Differences > 0 || len(v.At) > 0 && v.Run == 0
 }

@@ -160,10 +160,10 @@ func (m *model) clone(w world, add func(string, transfer.Happening, func(*world)
 		}
 		source := w.rings[w.newest].owner[d]
 		there = there && r.page[d] == 2
-		switch {
-		case r.page[d] == 0:
+		switch r.page[d] {
+		case 0:
 			add("read page", "", func(w *world) { w.work.page[d], w.work.buffer[d] = 1, w.servers[source].rows[d] })
-		case r.page[d] == 1:
+		case 1:
 			add("put page", "", func(w *world) { w.put(d, w.work.buffer[d]); w.work.page[d], w.work.buffer[d] = 2, 0 })
 			if m.losePage && w.faults == 0 {
 				add("lose page", "", func(w *world) { w.work.page[d], w.work.buffer[d] = 2, 0; w.faults++ })

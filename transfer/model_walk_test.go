@@ -203,10 +203,10 @@ func (v *walk) tell(t *testing.T, n node, s step) int32 {
 
 func (v *walk) advance(t *testing.T, p placement.Placement, n node, s step) (placement.Placement, error) {
 	movement := fmt.Sprint("m", n.world.plans)
-	switch {
-	case s.told == "begin":
+	switch s.told {
+	case "begin":
 		return transfer.Begin(p, v.plan(p, &s.world), transfer.Asked{Movement: fmt.Sprint("m", s.world.plans), Name: "books", Change: change})
-	case s.told == "clear":
+	case "clear":
 		return transfer.Clear(p, movement, change)
 	}
 	w := s.world

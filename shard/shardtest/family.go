@@ -253,9 +253,9 @@ func (f *family) one(number uint32) *talk {
 	return &k
 }
 
-// spread is an operation on a key in the part i of n of all keys.
-func spread(i, n int, id, source string) shard.Op {
-	op := shard.Op{Key: routing.Equal(n)[i].From + 5, ID: id, Source: []byte(source), Condition: document.Always}
+// spread is an operation on a key in the part i of 16 of all keys.
+func spread(i int, id, source string) shard.Op {
+	op := shard.Op{Key: routing.Equal(16)[i].From + 5, ID: id, Source: []byte(source), Condition: document.Always}
 	if source == "" {
 		op.Delete, op.Source = true, nil
 	}
@@ -267,15 +267,15 @@ func spread(i, n int, id, source string) shard.Op {
 func (f *family) fill() {
 	f.Helper()
 	for i := range 16 {
-		f.put(spread(i, 16, "a", "first +x"), spread(i, 16, "b", "x y +z"), spread(i, 16, "gone", "z"))
+		f.put(spread(i, "a", "first +x"), spread(i, "b", "x y +z"), spread(i, "gone", "z"))
 		if i%5 == 0 {
 			_, err := f.open[f.placed.Owner(routing.Equal(16)[i].From).Number].Refresh(f.ctx)
 			f.must(err)
 		}
 		if i%3 == 0 {
-			f.put(spread(i, 16, "a", "again +x +y"))
+			f.put(spread(i, "a", "again +x +y"))
 		}
-		f.put(spread(i, 16, "gone", ""))
+		f.put(spread(i, "gone", ""))
 	}
 }
 

@@ -112,22 +112,22 @@ func becomesOfNothing(t *testing.T, c Case) {
 func becomesNumbered(t *testing.T, c Case) {
 	f := beginFamily(t, c, 2)
 	for i := range 5 {
-		f.put(spread(1, 16, fmt.Sprint(i), "x"))
+		f.put(spread(1, fmt.Sprint(i), "x"))
 	}
 	for range 12 {
-		f.put(spread(9, 16, "a", "x"))
+		f.put(spread(9, "a", "x"))
 	}
 	f.become(f.join(0, 1))
 	if s := f.open[0].Stats(); s.SeqNo != 11 || s.Synced != 11 || s.Refreshed != 11 || s.Pruned != 11 {
 		t.Fatalf("joined: %+v", s)
 	}
-	if r := f.put(spread(1, 16, "0", "y")); r.SeqNo != 12 || r.PrimaryTerm != 2 || r.Version != 2 {
+	if r := f.put(spread(1, "0", "y")); r.SeqNo != 12 || r.PrimaryTerm != 2 || r.Version != 2 {
 		t.Fatalf("behind 4 and 11 comes %+v", r)
 	}
 	f.become(f.cut(0, sixteenth(4)))
 	f.reopen()
 	for _, part := range []int{2, 10} {
-		if r := f.put(spread(part, 16, "new", "y")); r.SeqNo != 13 || r.PrimaryTerm != 3 {
+		if r := f.put(spread(part, "new", "y")); r.SeqNo != 13 || r.PrimaryTerm != 3 {
 			t.Fatalf("behind 12 comes %+v", r)
 		}
 	}
@@ -136,8 +136,8 @@ func becomesNumbered(t *testing.T, c Case) {
 
 func becomesConditioned(t *testing.T, c Case) {
 	f := beginFamily(t, c, 1)
-	low, high := f.put(spread(1, 16, "low", "x")), f.put(spread(9, 16, "high", "x"))
-	gone := spread(9, 16, "gone", "")
+	low, high := f.put(spread(1, "low", "x")), f.put(spread(9, "high", "x"))
+	gone := spread(9, "gone", "")
 	gone.Condition.Version, gone.Condition.VersionType = 40, document.External
 	f.put(gone)
 	f.become(f.cut(0, sixteenth(8)))
@@ -145,7 +145,7 @@ func becomesConditioned(t *testing.T, c Case) {
 		for _, d := range []struct {
 			op  shard.Op
 			was *shard.Result
-		}{{spread(1, 16, "low", "y"), &low}, {spread(9, 16, "high", "y"), &high}} {
+		}{{spread(1, "low", "y"), &low}, {spread(9, "high", "y"), &high}} {
 			f.conflicts(d.op, func(op *shard.Op) { op.MustCreate = true })
 			f.conflicts(d.op, func(op *shard.Op) { op.Condition.SeqNo, op.Condition.PrimaryTerm = d.was.SeqNo, d.was.PrimaryTerm+1 })
 			op := d.op
@@ -156,14 +156,14 @@ func becomesConditioned(t *testing.T, c Case) {
 			}
 			f.conflicts(op, func(*shard.Op) {})
 		}
-		f.conflicts(spread(9, 16, "gone", "z"), func(op *shard.Op) {
+		f.conflicts(spread(9, "gone", "z"), func(op *shard.Op) {
 			op.Condition.Version, op.Condition.VersionType = 40, document.External
 		})
 		if round == 0 {
 			f.become(f.join(0, 1))
 		}
 	}
-	again := spread(9, 16, "gone", "z")
+	again := spread(9, "gone", "z")
 	again.Condition.Version, again.Condition.VersionType = 41, document.External
 	if r := f.put(again); r.Outcome != document.Created || r.Version != 41 {
 		t.Fatalf("%+v", r)
@@ -189,7 +189,7 @@ func becomesStale(t *testing.T, c Case) {
 	for _, number := range []uint32{0, 1} {
 		f.one(number).refuses(1, 2)
 	}
-	for number, foreign := range []shard.Op{spread(9, 16, "a", "x"), spread(1, 16, "a", "x")} {
+	for number, foreign := range []shard.Op{spread(9, "a", "x"), spread(1, "a", "x")} {
 		k := f.one(uint32(number))
 		k.stale(k.shard.Write(f.ctx, 2, []shard.Op{foreign})[0].Err, 2, 2)
 		_, _, err := k.shard.Get(f.ctx, 2, shard.Ref{Key: foreign.Key, ID: "a"})
@@ -221,14 +221,14 @@ func becomesAwaited(t *testing.T, c Case) {
 	f := beginFamily(t, c, 2)
 	told := make(chan error, 2)
 	for number, part := range []int{1, 9} {
-		last, s := f.put(spread(part, 16, "a", "x")), f.open[uint32(number)]
+		last, s := f.put(spread(part, "a", "x")), f.open[uint32(number)]
 		go func() { told <- s.AwaitRefresh(f.ctx, last.SeqNo) }()
 	}
 	f.become(f.join(0, 1))
 	for range 2 {
 		f.must(<-told)
 	}
-	last, s := f.put(spread(1, 16, "b", "x")), f.open[0]
+	last, s := f.put(spread(1, "b", "x")), f.open[0]
 	go func() { told <- s.AwaitRefresh(f.ctx, last.SeqNo) }()
 	f.become(f.cut(0, sixteenth(8)))
 	f.must(<-told)
@@ -241,12 +241,12 @@ func becomesRead(t *testing.T, c Case) {
 	whole := f.acquired(0)
 	f.become(f.cut(0, sixteenth(8)))
 	f.fill()
-	f.put(spread(3, 16, "a", ""), spread(12, 16, "a", ""))
+	f.put(spread(3, "a", ""), spread(12, "a", ""))
 	f.holds()
 	whole.stays()
 	parts := []*readerOf{f.acquired(0), f.acquired(1)}
 	f.handOver(f.join(0, 1))
-	f.put(spread(3, 16, "b", ""), spread(12, 16, "b", ""))
+	f.put(spread(3, "b", ""), spread(12, "b", ""))
 	f.holds()
 	for _, r := range append(parts, whole) {
 		r.stays()
@@ -289,13 +289,13 @@ func becomesApart(t *testing.T, c Case) {
 	lower, upper := f.acquired(0), f.acquired(1)
 	for i := range 16 {
 		if i < 8 {
-			f.put(spread(i, 16, "a", ""), spread(i, 16, "c", "new"))
+			f.put(spread(i, "a", ""), spread(i, "c", "new"))
 		}
 	}
 	f.holds()
 	again := f.acquired(1)
 	for i := 8; i < 16; i++ {
-		f.put(spread(i, 16, "b", ""), spread(i, 16, "a", "other"))
+		f.put(spread(i, "b", ""), spread(i, "a", "other"))
 	}
 	f.holds()
 	lower.stays()
@@ -312,9 +312,9 @@ func becomesBack(t *testing.T, c Case) {
 		for part := range 16 {
 			switch part % 4 {
 			case i:
-				f.put(spread(part, 16, "a", ""))
+				f.put(spread(part, "a", ""))
 			case i + 1:
-				f.put(spread(part, 16, "b", fmt.Sprint("round", i)))
+				f.put(spread(part, "b", fmt.Sprint("round", i)))
 			}
 		}
 		f.become(f.join(0, f.placed.Next-1))
@@ -341,7 +341,7 @@ func becomesHeld(t *testing.T, c Case) {
 		f.begins(1, last)
 		f.reopen()
 	}
-	f.put(spread(1, 16, "a", "x"), spread(9, 16, "a", "x"))
+	f.put(spread(1, "a", "x"), spread(9, "a", "x"))
 	for number := range uint32(2) {
 		if found := f.one(number).changes(last, 10); len(found) != 1 || found[0].SeqNo != last+1 {
 			t.Fatalf("shard %d has the changes %v", number, found)

@@ -27,7 +27,7 @@ func stagedTells(t *testing.T, c Case) {
 	defer staged.Close()
 	expected := maps.Clone(f.rows)
 	f.fill()
-	f.put(spread(4, 16, "b", ""))
+	f.put(spread(4, "b", ""))
 	if len(staged.From) != 2 || len(staged.To) != 3 {
 		t.Fatalf("%d sources and %d incarnations", len(staged.From), len(staged.To))
 	}
@@ -88,9 +88,9 @@ func stagedAgain(t *testing.T, c Case) {
 	f.stage(f.cut(0, sixteenth(4)))
 	f.fill()
 	f.stage(f.cut(0, sixteenth(2), sixteenth(5)))
-	f.put(spread(1, 16, "a", ""), spread(5, 16, "b", ""))
+	f.put(spread(1, "a", ""), spread(5, "b", ""))
 	f.reopen()
-	f.put(spread(3, 16, "a", ""))
+	f.put(spread(3, "a", ""))
 	f.become(f.cut(0, sixteenth(3)))
 	f.holds()
 	f.fill()
