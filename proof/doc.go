@@ -31,7 +31,7 @@
 //     time is one too.
 //  3. Processes are groups of their own; none outlives its test.
 //
-// PROOF_KILLS is the number of kills (20 when it is not set), PROOF_SEED repeats the
+// PROOF_KILLS is the number of kills (20 when it is not set), PROOF_MOVING_KILLS that of kills while shards move (12), PROOF_SEED repeats the
 // choices of a run (not its scheduling; TestLiveSearch asks the same without it, and
 // PROOF_ROUNDS, PROOF_QUESTIONS and PROOF_COLLECT make it a long search), PROOF_BINARY tries another binary than the one
 // that is built from this checkout, for example one that was broken on purpose. PROOF_MIGRATIONS is how many
