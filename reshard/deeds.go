@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -12,23 +13,24 @@ import (
 )
 
 // all does what the reshaping owes, of some deeds, until it owes nothing of them. Text tells
-// people what was done.
+// people what was done, to each group.
 func (t *turn) all(ctx context.Context, deeds []transfer.Deed) (text string, err error) {
+	var told []string
 	for {
 		_, r, err := t.read(ctx)
 		if err != nil || r == nil {
-			return text, err
+			return strings.Join(told, "; "), err
 		}
 		owed := slices.DeleteFunc(r.Owed(), func(e transfer.Effect) bool { return !slices.Contains(deeds, e.Do) })
 		if len(owed) == 0 {
-			return text, differing(r, deeds)
+			return strings.Join(told, "; "), differing(r, deeds)
 		}
 		done, err := t.do(ctx, r, owed[0])
 		if err != nil {
-			return text, err
+			return strings.Join(told, "; "), err
 		}
 		if done != "" {
-			text = done
+			told = append(told, done)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (t
 		h[i] = g.Sources[i].H
 	}
 	err = t.tell(ctx, transfer.Event{Happened: transfer.VerifiedAtH, Group: group, At: h, Run: g.AtH.Run + 1, Differences: found.Differences()})
-	return fmt.Sprintf("%d documents compared %s: %d differences", found.Documents, where, found.Differences()), err
+	return fmt.Sprintf("%s: %d documents compared %s, %d differences", names(g), found.Documents, where, found.Differences()), err
 }
 
 // compareHanded compares what a hand-off pinned.
