@@ -13,6 +13,7 @@ import (
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/store"
 	"github.com/reshelve/reshelve/transfer"
+	"github.com/reshelve/reshelve/work"
 )
 
 // tries is how often a hand-off that does not fit the budget is tried before the movement
@@ -80,7 +81,7 @@ func (t *turn) pinOf(g *transfer.Group, group int) pin {
 }
 
 func (t *turn) pauseKey(group int) string {
-	return fmt.Sprintf("%spause/%s/%d", prefix(t.movement.ID), t.movement.State, group)
+	return fmt.Sprintf("%spause/%s/%d", work.Prefix(t.movement.ID), t.movement.State, group)
 }
 
 // Pause is how long requests have waited behind the fence of a hand-off.
@@ -208,5 +209,5 @@ func (f *Found) merge(o Found) {
 
 // keep stores what a comparison has found.
 func (t *turn) keep(ctx context.Context, group int, name string, found Found) error {
-	return t.Driver.Put(ctx, fmt.Sprintf("%s%s/%d", prefix(t.movement.ID), name, group), found)
+	return t.Driver.Put(ctx, fmt.Sprintf("%s%s/%d", work.Prefix(t.movement.ID), name, group), found)
 }

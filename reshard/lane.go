@@ -82,9 +82,6 @@ func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {
 	return &turn{l, s, m, plan}, err
 }
 
-// prefix is that of what is kept of a movement besides its record.
-func prefix(id string) string { return "movement/" + id + "/" }
-
 // Turn does what the reshaping owes for a phase.
 func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
 	t, err := l.turn(s, m)
@@ -97,7 +94,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	}
 	defer l.atWork(m.ID)()
 	var held error // what an operator is needed for: it holds the movement, and another attempt may go on
-	key := prefix(m.ID) + "phase/" + work.Safe(phase.Key())
+	key := work.Prefix(m.ID) + "phase/" + work.Safe(phase.Key())
 	outcome, err := worker.SingleTold(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) (string, error) {
 		if err := t.begin(ctx, phase); err != nil {
 			return "", err
@@ -180,21 +177,31 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 	if l.busy(m.ID) {
 		return worker.Outcome{}, nil
 	}
-	var report []byte
+	reported := worker.ClosingKey(m.ID) + "/report"
 	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
-		var err error
-		if report, err = t.report(ctx); err != nil { // before, since the reshaping goes
+		p, err := ProgressOf(ctx, t.Driver, m, t.Store.Placement)
+		if err == nil { // before, since the reshaping goes; what an attempt before has told stands
+			err = t.Driver.Make(ctx, reported, p)
+		}
+		if err == nil {
+			err = do(t, ctx)
+		}
+		if err == nil {
+			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))
+		}
+		if err != nil {
 			return err
 		}
-		if err := do(t, ctx); err != nil {
-			return err
-		}
-		if err := t.Driver.Strike(ctx, m.ID, entryOf(&t.plan)); err != nil {
-			return err
-		}
-		return t.Driver.RemoveAll(ctx, prefix(m.ID))
+		return t.Driver.RemoveAll(ctx, work.Prefix(m.ID))
 	})
-	outcome.Report = report
+	if err != nil || !outcome.Done {
+		return outcome, err
+	}
+	record, err := t.Driver.Store().Get(ctx, reported)
+	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
+		return worker.Outcome{}, nil
+	}
+	outcome.Report = record.Value
 	return outcome, err
 }
 

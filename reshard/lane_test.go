@@ -270,7 +270,9 @@ func TestTheWayBackLosesNothing(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	h.tell(id, movement.Reverse)
-	h.work(id, movement.Reversed)
+	if m := h.work(id, movement.Reversed); !strings.Contains(string(m.Report), `"fence"`) || strings.Contains(string(m.Report), `"documents":0}`) {
+		t.Errorf("the report: %s", m.Report)
+	}
 	if n := h.shards(); n != 1 {
 		t.Errorf("%d shards", n)
 	}

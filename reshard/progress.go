@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/transfer"
+	"github.com/reshelve/reshelve/work"
 )
 
 // Progress is how far a movement of this lane is.
@@ -54,15 +55,15 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record, read f
 	} else if !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
-	pauses, err := drive.Pieces[Pause](ctx, d, prefix(m.ID)+"pause/")
+	pauses, err := drive.Pieces[Pause](ctx, d, work.Prefix(m.ID)+"pause/")
 	for _, pause := range pauses {
 		p.Pauses = append(p.Pauses, pause)
 	}
 	if err == nil {
-		p.Cloned, err = foundIn(ctx, d, prefix(m.ID)+"clone/")
+		p.Cloned, err = foundIn(ctx, d, work.Prefix(m.ID)+"clone/")
 	}
 	if err == nil {
-		p.Compared, err = foundIn(ctx, d, prefix(m.ID)+"verify/")
+		p.Compared, err = foundIn(ctx, d, work.Prefix(m.ID)+"verify/")
 	}
 	return p, err
 }
@@ -73,13 +74,4 @@ func foundIn(ctx context.Context, d *drive.Driver, under string) (all Found, err
 		all.merge(one)
 	}
 	return all, err
-}
-
-// report is what stays of a movement that has ended.
-func (t *turn) report(ctx context.Context) ([]byte, error) {
-	p, err := ProgressOf(ctx, t.Driver, t.movement, t.Store.Placement)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(p)
 }
