@@ -102,7 +102,8 @@ func move(t *testing.T, repository string) (m migrated, data string) {
 // TestDamagedBlobsAreNamed flips one byte in a file of each kind, and takes it away. Either the
 // migration ends without success, and names the blob; or it has not needed the byte: then all is
 // there and proved, and it is verify that names the blob. In no case is anything proved that is
-// not what the sound repository holds.
+// not what the sound repository holds. The list of the snapshots has no checksum: a byte of it
+// that nobody needs goes unnoticed.
 func TestDamagedBlobsAreNamed(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed(t), 0))
 	for _, name := range []string{"elasticsearch-6.8.23-basic", "opensearch-2.19.0-basic"} {
@@ -176,6 +177,7 @@ func judge(t *testing.T, repository, names string, right migrated) {
 	switch {
 	case got.code == 0 && !maps.Equal(got.proved, right.proved):
 		t.Errorf("the migration ends well and proves %v alone", got.proved)
+	case got.code == 0 && names == "": // nothing was led astray
 	case got.code == 0 && (verified != 4 || !strings.Contains(out+wrong, names)):
 		t.Errorf("neither names %s: verify ends with %d: %s%s", names, verified, out, wrong)
 	case got.code != 0 && !strings.Contains(got.told, names):
