@@ -176,11 +176,18 @@ func FuzzRun(f *testing.F) {
 
 func FuzzState(f *testing.F) {
 	f.Add(encodeState(&state{last: 4, pruned: -1, term: 2, docs: 3, within: routing.Whole}))
+	f.Add(encodeStaged(&staging{state: state{last: 4, pruned: 4, term: 2, docs: 3, within: routing.Whole, estimated: true}, goesOn: true}))
 	f.Add(encodePosition(shard.Position{Incarnation: 3, SeqNo: 4}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, err := readState(data); !torn(t, err) {
 			if back, err := readState(encodeState(&s)); err != nil || !reflect.DeepEqual(back, s) {
 				t.Errorf("%+v is %+v, %v", s, back, err)
+			}
+		}
+		if s, goesOn, err := readStaged(data); !torn(t, err) {
+			back, again, err := readStaged(encodeStaged(&staging{state: s, goesOn: goesOn}))
+			if err != nil || again != goesOn || !reflect.DeepEqual(back, s) {
+				t.Errorf("staged: %+v is %+v, %v", s, back, err)
 			}
 		}
 		if p, err := readPosition(data); !torn(t, err) {
