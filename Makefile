@@ -70,7 +70,7 @@ LIVE := $(patsubst %/,./%,$(sort $(dir $(shell git grep -l '^func TestLive' -- '
 .PHONY: live
 live: ## ask real servers again, and compare: snapshots, dates, mappings, every answer of the store
 	RESHELVE_LIVE=1 go test -count=1 -run '^TestLiveLatency' ./cli # it compares speeds: alone
-	export RESHELVE_LIVE=1; $(call seeded,-timeout 30m -count=1 -run '^TestLive' -skip '^TestLiveLatency',$(LIVE))
+	export RESHELVE_LIVE=1; $(call seeded,-timeout 60m -count=1 -run '^TestLive' -skip '^TestLiveLatency',$(LIVE))
 
 .PHONY: fuzz
 fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)
