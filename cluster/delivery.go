@@ -53,7 +53,9 @@ func (d *delivery) deliver(items []int) error {
 				why = t
 				return nil
 			}
-			d.w.wait(t.err)
+			if d.waiting.Err() == nil { // else it is no reason, but the end of waiting for one
+				d.w.wait(t.err)
+			}
 			return t
 		})
 		switch {
