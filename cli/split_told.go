@@ -84,9 +84,6 @@ func pauseLine(r *control.Reshaping) string {
 	if len(r.Pauses) > 1 {
 		text += fmt.Sprintf("; the longest of %d hand-offs", len(r.Pauses))
 	}
-	if r.Predicted > 0 {
-		text += ", predicted " + roundedSpan(r.Predicted)
-	}
 	return text
 }
 

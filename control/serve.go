@@ -194,5 +194,6 @@ func (o *openedFolder) serving() Serving {
 }
 
 func (o *openedFolder) close() error {
+	o.lane.Close() // else the shards would wait for what it has pinned
 	return errors.Join(o.store.Close(), o.folder.Engine.Close(), o.folder.Coord.Close())
 }

@@ -81,8 +81,7 @@ func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (t
 		if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
 			return "", err
 		}
-		err = t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
-		return "", err
+		return "", t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
 	}
 	return "", fault.New(fault.Bug, "a reshaping owes %q", e.Do)
 }
@@ -118,8 +117,7 @@ func (t *turn) clone(ctx context.Context, group int) error {
 	if err := t.keep(ctx, group, "clone", found); err != nil {
 		return err
 	}
-	err = t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
-	return err
+	return t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
 }
 
 func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect) error {
@@ -128,8 +126,7 @@ func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect
 	for i := range g.Sources {
 		h[i] = g.Sources[i].H
 	}
-	err := t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
-	return err
+	return t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
 }
 
 // retire sheds of a source that goes on, and forgets one that keeps nothing.
@@ -144,8 +141,7 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 	for {
 		err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard})
 		if err == nil {
-			err = t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
-			return err
+			return t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
 		}
 		if !fault.Is(err, fault.Conflict) {
 			return err
@@ -161,7 +157,7 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
 	for {
 		began := time.Now()
-		wrote, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard)
+		read, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard)
 		if err != nil {
 			return err
 		}
@@ -170,7 +166,7 @@ func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happen
 		}
 		pause := time.Since(began)
 		if rate := t.rate(ctx); rate.BytesPerSecond > 0 {
-			pause = max(pause, time.Duration(float64(wrote)/float64(rate.BytesPerSecond)*float64(time.Second)))
+			pause = max(pause, time.Duration(float64(read)/float64(rate.BytesPerSecond)*float64(time.Second)))
 		}
 		if err := drive.Wait(ctx, pause); err != nil {
 			return err

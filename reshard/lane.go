@@ -60,12 +60,17 @@ func entryOf(p *Plan) movement.Entry {
 
 // Close lets go of what is pinned for comparisons that this process will not make. Nobody
 // works any more.
-func (l *Lane) Close() {
+func (l *Lane) Close() { l.unpin(func(pin) bool { return true }) }
+
+// unpin lets go of some of what is pinned.
+func (l *Lane) unpin(which func(pin) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for at, handed := range l.pinned {
-		_ = handed.Staged.Close()
-		delete(l.pinned, at)
+		if which(at) {
+			_ = handed.Staged.Close()
+			delete(l.pinned, at)
+		}
 	}
 }
 
@@ -179,6 +184,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 	}
 	reported := worker.ClosingKey(m.ID) + "/report"
 	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
+		l.unpin(func(at pin) bool { return at.movement == m.ID }) // it was led back before it was compared
 		p, err := ProgressOf(ctx, t.Driver, m, t.Store.Placement)
 		if err == nil { // before, since the reshaping goes; what an attempt before has told stands
 			err = t.Driver.Make(ctx, reported, p)

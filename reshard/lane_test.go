@@ -305,3 +305,45 @@ func TestAbortLeavesNothing(t *testing.T) {
 		t.Errorf("%d records are left (%v): %v", len(left), err, left)
 	}
 }
+
+// TestAStoreClosesWithWhatIsPinned: one that is told to stop between a hand-off and its
+// comparison does not wait for readers that nobody will use.
+func TestAStoreClosesWithWhatIsPinned(t *testing.T) {
+	h := newHouse(t, 1)
+	id := h.begin(false, by(2))
+	ctx, stop := context.WithCancel(h.ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		done <- worker.Run(ctx, h.driver, map[movement.Kind]worker.Lane{movement.Split: stopsBefore{h.lane, movement.VerifyPhase, stop}},
+			worker.Options{Name: "w", Movement: id, Logger: quiet, Pause: 10 * time.Millisecond})
+	}()
+	<-done
+	if n := h.lane.Pinned(); n != 1 {
+		t.Errorf("%d hand-offs are pinned", n)
+	}
+	closed := make(chan struct{})
+	go func() { defer close(closed); h.close() }()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the store waits for what is pinned")
+	}
+	h.open()
+	h.work(id, movement.Finished)
+}
+
+// stopsBefore ends the worker when a phase comes.
+type stopsBefore struct {
+	*reshard.Lane
+	phase string
+	stop  context.CancelFunc
+}
+
+func (s stopsBefore) Turn(ctx context.Context, slot worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	if phase.Name == s.phase {
+		s.stop()
+		return worker.Outcome{}, ctx.Err()
+	}
+	return s.Lane.Turn(ctx, slot, m, phase)
+}

@@ -19,9 +19,7 @@ type Plan struct {
 	Shards placement.Plan `json:"shards"`
 	// Budget is how long requests may wait behind the fence of one hand-off.
 	Budget time.Duration `json:"pauseBudget"`
-	// Predicted is how long they will, as far as a rehearsal told; 0: nobody tried.
-	Predicted time.Duration `json:"predictedPause,omitempty"`
-	Policy    work.Policy   `json:"policy"`
+	Policy work.Policy   `json:"policy"`
 }
 
 // Rate is how fast work goes behind the scenes; throttle changes it.

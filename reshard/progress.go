@@ -20,7 +20,6 @@ type Progress struct {
 	Reshaping json.RawMessage `json:"reshaping,omitempty"`
 	Pauses    []Pause         `json:"pauses"` // of the hand-offs, in no order
 	Budget    time.Duration   `json:"pauseBudget"`
-	Predicted time.Duration   `json:"predictedPause,omitempty"`
 	Compared  Found           `json:"compared"` // at H
 	Cloned    Found           `json:"cloned"`   // in CLONE
 	// Owed is what is still to be done, in the words of package transfer.
@@ -39,7 +38,7 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record, read f
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{Index: plan.Index, Budget: plan.Budget, Predicted: plan.Predicted, Pauses: []Pause{}}
+	p := &Progress{Index: plan.Index, Budget: plan.Budget, Pauses: []Pause{}}
 	now, err := read(ctx, plan.Shards.Index)
 	if err == nil {
 		r, found, err := transfer.Of(now)
