@@ -33,7 +33,7 @@ func TestKills(t *testing.T) {
 		if life%5 == 0 {
 			b.agreeAll(url, life, s)
 		}
-		b.liveAndDie(p, url, life, s, ch, lifetime(dice))
+		b.liveAndDie(p, url, life, s, ch.run, lifetime(dice))
 	}
 	t.Logf("%d kills in %s", kills, time.Since(began).Round(time.Second))
 	p, url = serve(t, dir)
@@ -56,15 +56,15 @@ func lifetime(dice *rand.Rand) time.Duration {
 	return time.Duration(50+dice.IntN(600)) * time.Millisecond
 }
 
-// liveAndDie kills the server in the midst of everything.
-func (b *table) liveAndDie(p *Process, url string, life int, seed uint64, ch *churn, after time.Duration) {
+// liveAndDie kills the server in the midst of everything, and of what is done beside it.
+func (b *table) liveAndDie(p *Process, url string, life int, seed uint64, beside func(ctx context.Context, url string), after time.Duration) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	defer cancel()
 	wait := b.live(ctx, url, life, seed)
-	churned := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(churned)
-		ch.run(ctx, url)
+		defer close(ended)
+		beside(ctx, url)
 	}()
 	select {
 	case <-time.After(after):
@@ -74,7 +74,7 @@ func (b *table) liveAndDie(p *Process, url string, life int, seed uint64, ch *ch
 	b.kill(p)
 	dead := b.history.now()
 	wait()
-	<-churned
+	<-ended
 	b.history.died(dead)
 }
 

@@ -186,7 +186,7 @@ func TestKillsWhileShardsMove(t *testing.T) {
 		if life%4 == 0 {
 			b.agreeAll(url, life, s)
 		}
-		b.moveAndDie(p, url, life, s, m, time.Duration(300+dice.IntN(1500))*time.Millisecond)
+		b.liveAndDie(p, url, life, s, m.run, time.Duration(300+dice.IntN(1500))*time.Millisecond)
 	}
 	p, url = serve(t, dir)
 	m.settle(t.Context(), url)
@@ -200,26 +200,4 @@ func TestKillsWhileShardsMove(t *testing.T) {
 	if m.ended["finished"] == 0 || m.ended["reversed"] == 0 {
 		t.Errorf("%d movements were begun, and ended so: %v", m.begun, m.ended)
 	}
-}
-
-// moveAndDie kills the server in the midst of everything.
-func (b *table) moveAndDie(p *Process, url string, life int, seed uint64, m *mover, after time.Duration) {
-	ctx, cancel := context.WithCancel(b.t.Context())
-	defer cancel()
-	wait := b.live(ctx, url, life, seed)
-	moving := make(chan struct{})
-	go func() {
-		defer close(moving)
-		m.run(ctx, url)
-	}()
-	select {
-	case <-time.After(after):
-	case <-p.Exited():
-		b.t.Errorf("the server ended by itself with %d:\n%s", p.ExitCode(), p.Stderr())
-	}
-	b.kill(p)
-	dead := b.history.now()
-	wait()
-	<-moving
-	b.history.died(dead)
 }
