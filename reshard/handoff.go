@@ -47,7 +47,8 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 	}
 	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; what is written while the last changes are staged comes too fast for it",
 		tries, t.plan.Budget, over.Spent.Round(time.Millisecond), over.Step),
-		"resume it when less is written, allow more with --pause-budget %s, or reverse it: nothing was handed off", (2 * over.Spent).Round(10*time.Millisecond))
+		"resume it when less is written, or reverse it, since nothing was handed off, and begin another one with --pause-budget %s",
+		(2 * max(over.Spent, t.plan.Budget, 5*time.Millisecond)).Round(10*time.Millisecond))
 }
 
 func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Record, group int) (store.HandedOff, error) {
