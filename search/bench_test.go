@@ -34,7 +34,8 @@ var library = sync.OnceValues(func() (whole, eighth search.Index) {
 	must(err)
 	eighth = whole
 	whole.Sources = []search.Source{{Views: []segment.View{{Segment: s}}}}
-	eighth.Sources = []search.Source{{Views: []segment.View{{Segment: s, Hidden: s.OutOf(routing.Equal(8)[3])}}}}
+	fourth := routing.Equal(8)[3]
+	eighth.Sources = []search.Source{{Within: fourth, Views: []segment.View{{Segment: s, Hidden: s.OutOf(fourth)}}}}
 	return whole, eighth
 })
 

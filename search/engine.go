@@ -200,7 +200,7 @@ func (c *Context) visit(t *tally, rank ranking) error {
 	for i, w := range c.work {
 		for j, source := range w.index.Sources {
 			for at := range source.Views {
-				v := &visited{index: i, source: j, at: at, number: w.index.Number, view: source.Views[at]}
+				v := &visited{index: i, source: j, at: at, number: w.index.Number, within: keysOf(source.Within), view: source.Views[at]}
 				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, scratch: shared, demand: none}
 				if parts != nil {
 					k.slice = parts.in(v.view)

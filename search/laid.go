@@ -7,6 +7,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -64,7 +65,7 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 		return false, nil
 	}
 	if !w.none {
-		docs, ok := k.page(v.view.Segment, w.behind, w.size)
+		docs, ok := k.page(v, w.behind, w.size)
 		if !ok {
 			return false, nil
 		}
@@ -89,13 +90,13 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 // page are at least so many accepted docs by their keys, without those of a place that it is
 // behind, and all that have the key of the last one; or all that are left. False: too few are
 // accepted, or too many have the same key.
-func (k *sink) page(of *segment.Segment, behind *place, size int) (docs []segment.Doc, ok bool) {
-	from, counted, last := uint64(0), 0, uint64(0)
+func (k *sink) page(v *visited, behind *place, size int) (docs []segment.Doc, ok bool) {
+	from, to, counted, last := uint64(v.within.From), uint64(v.within.To), 0, uint64(0)
 	if behind != nil {
-		from = uint64(behind.key)
+		from = max(from, uint64(behind.key))
 	}
 	for range 2 {
-		span := spans.of(of, from, size)
+		span := spans.of(v.view.Segment, from, to, size)
 		if span == nil {
 			return nil, false
 		}
@@ -111,7 +112,7 @@ func (k *sink) page(of *segment.Segment, behind *place, size int) (docs []segmen
 				counted++
 			}
 		}
-		if counted >= size || span.to == math.MaxUint64 {
+		if counted >= size || span.to >= to {
 			return docs, true
 		}
 		from = span.to + 1
@@ -126,28 +127,32 @@ type span struct {
 	docs     []keyedDoc
 }
 
+// cost is how many docs a span counts for.
+func (s *span) cost() int { return max(len(s.docs), spanLeast) }
+
 type keyedDoc struct {
 	key uint64
 	doc segment.Doc
 }
 
-// laidSpans are the spans that were used last: at most 16 of about 32,768 docs each. They
-// are safe for concurrent use.
+// laidSpans are the spans that were used last. They are safe for concurrent use.
 type laidSpans struct {
 	mu   sync.Mutex
 	kept []*span // the last one used at the end
+	docs int     // in them, see cost
 }
 
 const (
-	spansKept = 16
+	docsKept  = 1 << 19 // of all spans, 16 bytes each
 	spanMost  = 1 << 15
 	spanLeast = 1 << 11
 )
 
 var spans laidSpans
 
-// of is a span that begins at or before a key; nil when too many docs have the same keys.
-func (l *laidSpans) of(s *segment.Segment, from uint64, size int) *span {
+// of is a span that begins at or before a key, made of the keys up to another; nil when too
+// many docs have the same keys.
+func (l *laidSpans) of(s *segment.Segment, from, to uint64, size int) *span {
 	name := weak.Make(s)
 	l.mu.Lock()
 	at := slices.IndexFunc(l.kept, func(of *span) bool { return of.segment == name && from >= of.from && from <= of.to })
@@ -158,37 +163,58 @@ func (l *laidSpans) of(s *segment.Segment, from uint64, size int) *span {
 		return found
 	}
 	l.mu.Unlock()
-	laid := lay(s, from, min(max(64*size, spanLeast), spanMost))
+	laid := lay(s, from, to, min(max(64*size, spanLeast), spanMost))
 	if laid == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) == spansKept {
+	l.kept, l.docs = append(l.kept, laid), l.docs+laid.cost()
+	for l.docs > docsKept {
+		l.docs -= l.kept[0].cost()
 		l.kept = slices.Delete(l.kept, 0, 1)
 	}
-	l.kept = append(l.kept, laid)
 	return laid
 }
 
-// lay makes a span of about so many docs: keys are spread evenly, unless they come from a
-// routing that few share.
-func lay(s *segment.Segment, from uint64, about int) *span {
+// lay makes a span of about so many docs, unless many have the same keys: it counts those of
+// equal ranges first, as the keys between two need not be spread evenly.
+func lay(s *segment.Segment, from, to uint64, about int) *span {
 	keys := s.Keys()
-	of := &span{segment: weak.Make(s), from: from, to: math.MaxUint64}
-	if len(keys) <= about {
-		of.from = 0
-	} else if width := math.MaxUint64 / uint64(len(keys)) * uint64(about); width < math.MaxUint64-from {
-		of.to = from + width
-	}
-	for doc, key := range keys {
-		if key < of.from || key > of.to {
-			continue
+	of := &span{segment: weak.Make(s), from: from, to: to}
+	var counts [1 << 10]int
+	width := (to-from)/uint64(len(counts)) + 1
+	for _, key := range keys {
+		if key >= from && key <= to {
+			counts[(key-from)/width]++
 		}
-		if of.docs = append(of.docs, keyedDoc{key, segment.Doc(doc)}); len(of.docs) > 2*spanMost {
-			return nil
+	}
+	most := 0
+	for i, n := range counts {
+		if most += n; most >= about {
+			if next := uint64(i+1) * width; next <= to-from {
+				of.to = from + next - 1
+			}
+			break
+		}
+	}
+	if most > 2*spanMost {
+		return nil
+	}
+	of.docs = make([]keyedDoc, 0, most)
+	for doc, key := range keys {
+		if key >= from && key <= of.to {
+			of.docs = append(of.docs, keyedDoc{key, segment.Doc(doc)})
 		}
 	}
 	slices.SortFunc(of.docs, func(a, b keyedDoc) int { return cmp.Compare(a.key, b.key) })
 	return of
+}
+
+// keysOf is a range of keys, in which the zero Range is any.
+func keysOf(r routing.Range) routing.Range {
+	if r == (routing.Range{}) {
+		r.To = math.MaxUint64
+	}
+	return r
 }

@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 )
 
 // TestPagesByKey: pages of all documents, each behind the one before, are those that are
@@ -42,6 +45,47 @@ func TestPagesByKey(t *testing.T) {
 		slowly := w.run(t, &constantPlan{allPlan{1}, 2}, Request{Size: 50, TrackTotal: 10, Collectors: []Collector{&everything{}}})
 		if !slices.EqualFunc(first.Hits, slowly.Hits, sameHit) || first.Total != slowly.Total || first.AtLeast != slowly.AtLeast || *first.MaxScore != *slowly.MaxScore {
 			t.Fatalf("%d hits of %d, or others than %d of %d", len(first.Hits), first.Total, len(slowly.Hits), slowly.Total)
+		}
+	}
+}
+
+// TestPagesOfPartsOfTheKeys: a shard that owns some keys reads its first page from a span of
+// them, whether its segment holds those of others too, as right after a split, or not.
+func TestPagesOfPartsOfTheKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	w := newWorld(t, r, []int{9000}, 0)
+	all := w.things[0]
+	whole := w.index.Sources[0].Views[0].Segment
+	for _, within := range append(routing.Equal(8), routing.Range{From: 1 << 62, To: 1<<62 + 1<<60}) {
+		var own []*thing
+		for _, one := range all {
+			if within.Contains(keyOf(one.id)) {
+				own = append(own, one)
+			}
+		}
+		for name, view := range map[string]segment.View{
+			"shared": {Segment: whole, Hidden: whole.OutOf(within)},
+			"alone":  {Segment: build(t, own)},
+		} {
+			v := &visited{within: within, view: view}
+			k := &sink{accept: shownRoots(view)}
+			docs, ok := k.page(v, nil, 10)
+			if !ok || len(docs) < 10 || len(docs) > 20 {
+				t.Errorf("%s, keys %v: a page of 10 has %d docs, %v", name, within, len(docs), ok)
+			}
+			last := routing.Key(0)
+			for _, doc := range docs {
+				last = max(last, view.Key(doc))
+			}
+			first := 0
+			for doc := range segment.Doc(view.Docs()) {
+				if k.accept.Has(doc) && view.Key(doc) <= last {
+					first++
+				}
+			}
+			if first != len(docs) {
+				t.Errorf("%s, keys %v: %d docs have keys up to the last of a page of %d", name, within, first, len(docs))
+			}
 		}
 	}
 }

@@ -26,8 +26,9 @@ type Index struct {
 
 // Source is one shard at one sequence number.
 type Source struct {
-	Shard uint32
-	Views []segment.View
+	Shard  uint32
+	Within routing.Range // the keys of all that its views show; the zero Range: any
+	Views  []segment.View
 }
 
 // Request is one search. The zero value finds nothing: make it with NewRequest.

@@ -13,7 +13,8 @@ import (
 // visited is a view that a search looks into.
 type visited struct {
 	index, source, at int
-	number            uint32 // of the index
+	number            uint32        // of the index
+	within            routing.Range // of the source
 	view              segment.View
 }
 

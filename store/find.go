@@ -121,7 +121,7 @@ func searched(of []part) search.Index {
 		Limits: idx.rules.searches, Lenient: idx.rules.lenient,
 	}
 	for _, p := range of {
-		s.Sources = append(s.Sources, search.Source{Shard: p.row.Number, Views: p.reader.Views()})
+		s.Sources = append(s.Sources, search.Source{Shard: p.row.Number, Within: p.row.Range, Views: p.reader.Views()})
 	}
 	return s
 }
