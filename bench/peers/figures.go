@@ -31,6 +31,11 @@ func P50(rounds []Taken) time.Duration {
 	return each(rounds, func(t Taken) time.Duration { return t.P50 })
 }
 
+// P95 is the median of the rounds' 95th percentiles.
+func P95(rounds []Taken) time.Duration {
+	return each(rounds, func(t Taken) time.Duration { return t.P95 })
+}
+
 // P99 is the median of the rounds' 99th percentiles.
 func P99(rounds []Taken) time.Duration {
 	return each(rounds, func(t Taken) time.Duration { return t.P99 })

@@ -10,9 +10,9 @@ import (
 
 // Taken is what requests of one sort took in one round.
 type Taken struct {
-	P50, P99  time.Duration
-	PerSecond float64
-	CPU       time.Duration // of the server, for each request
+	P50, P95, P99 time.Duration
+	PerSecond     float64
+	CPU           time.Duration // of the server, for each request
 }
 
 // Measure sends requests by so many clients for a while: request(i) for the i-th of
@@ -53,5 +53,5 @@ func (p *Peer) Measure(clients int, long time.Duration, request func(i int) []by
 	after, err := p.CPU()
 	slices.Sort(all)
 	n := len(all)
-	return Taken{all[n/2], all[n*99/100], float64(n) / spent.Seconds(), (after - before) / time.Duration(n)}, err
+	return Taken{all[n/2], all[n*95/100], all[n*99/100], float64(n) / spent.Seconds(), (after - before) / time.Duration(n)}, err
 }

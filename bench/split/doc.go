@@ -1,19 +1,23 @@
 // Command split measures a split of one shard into two while clients write and search, and
-// beside it what a real OpenSearch offers: _split, which blocks writes, in the same run.
+// beside it what there is otherwise: a real OpenSearch's _split, which blocks writes, and a
+// client that reads an index and writes another, there and here; all in one run.
 //
 //	go run ./bench/split                        # 200,000 and 2,000,000 documents of 1 KB
 //	go run ./bench/split -documents 50000 -seconds 3   # a quick try
 //
 // Terms: answering means that every target takes the requests of its range: the end of the
 // phase switch. Pause is what the requests that waited for the hand-off felt, as the
-// movement tells it. Before, during and after are of searches and writes by the same
-// clients.
+// movement tells it. Before and during are of the same clients, one that searches, in turn in
+// five ways, and one that writes; a fresh index of the same shape has two shards and the same
+// documents, and is searched in turn with the one that was split when nobody writes.
 //
-//	load ─▶ clients: before ─▶ split: during ─▶ after ─▶ split again, at rest: bytes written
+//	load ─▶ clients: before ─▶ split: during ─▶ copy into a fresh index ─▶ searches of both, in turn
+//	                                                                     └▶ split again, at rest: bytes written
 //
 // Invariants:
 //
 //  1. Every answer of a client is checked: a refused write or an empty search ends the run.
 //  2. Bytes until the hand-off are those that the kernel has accounted to the server while no
 //     client was at work.
+//  3. Both servers are re-indexed by the same client.
 package main

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
+)
+
+// figures are what one size took.
+type figures struct {
+	documents                                int
+	moved                                    told
+	before, during                           peers.Taken
+	wroteBefore, wroteDuring                 float64 // a second
+	split, fresh                             []peers.Taken
+	copied                                   time.Duration
+	memory                                   int64 // the most of the movement
+	diskBefore, diskMost, diskAfter, written int64
+}
+
+// answering is the time from the start until every target answers.
+func (f *figures) answering() time.Duration {
+	return f.moved.phase("switch").Ended.Sub(f.moved.Started)
+}
+
+// table is the README's.
+func table(columns []*figures, t theirs) string {
+	var b strings.Builder
+	row := func(name string, cell func(*figures) string, theirs string) {
+		fmt.Fprintf(&b, "| %s |", name)
+		for _, f := range columns {
+			fmt.Fprintf(&b, " %s |", cell(f))
+		}
+		fmt.Fprintf(&b, " %s |\n", theirs)
+	}
+	row("documents of 1 KB", func(f *figures) string { return fmt.Sprint(f.documents) }, fmt.Sprintf("OpenSearch 2.19, %d", t.documents))
+	b.WriteString(strings.Repeat("|---", len(columns)+2) + "|\n")
+	short := peers.Short
+	row("from start to all targets answering", func(f *figures) string { return short(f.answering()) }, "")
+	row("a write that waits for the hand-off: p50 · p99 · max", func(f *figures) string {
+		p := f.moved.Reshaping.Pauses[0]
+		return fmt.Sprintf("%s · %s · %s (%d waited)", short(p.P50), short(p.P99), short(p.Max), p.Waited)
+	}, "writes blocked "+short(t.blocked))
+	row("writes a second: before → during", func(f *figures) string { return fmt.Sprintf("%.0f → %.0f", f.wroteBefore, f.wroteDuring) }, "")
+	row("searches, p95: before → during", func(f *figures) string {
+		return fmt.Sprintf("%s → %s (%.2f×)", short(f.before.P95), short(f.during.P95), over(f.during.P95, f.before.P95))
+	}, "")
+	row("searches after it: p50 · p95 beside a fresh index of this shape", func(f *figures) string {
+		split, fresh := f.split, f.fresh
+		return fmt.Sprintf("%s · %s beside %s · %s (%.2f×)", short(peers.P50(split)), short(peers.P95(split)), short(peers.P50(fresh)), short(peers.P95(fresh)),
+			over(peers.P95(split), peers.P95(fresh)))
+	}, "")
+	row("written until the hand-off", func(f *figures) string {
+		return fmt.Sprintf("%.2f MiB (%.1f %%)", peers.MiB(f.written), 100*float64(f.written)/float64(f.diskBefore))
+	}, "")
+	row("disk: before → most → after", func(f *figures) string {
+		return fmt.Sprintf("%.0f → %.0f → %.0f MiB", peers.MiB(f.diskBefore), peers.MiB(f.diskMost), peers.MiB(f.diskAfter))
+	}, "")
+	row("verified, most memory of the server", func(f *figures) string {
+		verify := f.moved.phase("verify")
+		return fmt.Sprintf("%.0f documents/s, %.0f MiB", float64(f.moved.Reshaping.Compared.Documents)/verify.Ended.Sub(verify.Started).Seconds(), peers.MiB(f.memory))
+	}, "")
+	row("otherwise: a client copies it into an index of two shards", func(f *figures) string { return short(f.copied) }, short(t.copied))
+	return b.String()
+}
+
+func over(a, b time.Duration) float64 { return float64(a) / float64(b) }
