@@ -153,7 +153,19 @@ func (p *program) movementTell(at *string, verb movement.Verb, short, long strin
 		Args:    cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&why, "why", "", "the `REASON`, for the movement's history")
+	var lost bool
+	if verb == movement.Abort {
+		cmd.Flags().BoolVar(&lost, "records-lost", false, "only lift the claim that a movement whose own records are lost has left on the target, which --at names; what it made stays")
+	}
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		if lost {
+			if err := p.control.LiftClaim(ctx, *at, args[0]); err != nil {
+				return err
+			}
+			return p.answer(struct {
+				Lifted string `json:"lifted"`
+			}{args[0]}, func(w io.Writer) { fmt.Fprintf(w, "the claim of movement %s is lifted\n", args[0]) })
+		}
 		m, err := p.control.Tell(ctx, control.Order{At: *at, ID: args[0], Verb: verb, By: userName(), Why: why})
 		if err != nil {
 			return err

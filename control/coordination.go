@@ -68,7 +68,7 @@ func (req *MigrateRequest) recorded() string {
 // elsewhere opens a coordination store that lies beside all targets. A folder is opened by one
 // process, through which others come; it is made where create says so.
 func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*side, error) {
-	s := &side{beside: true, targets: targets{memory: memory, logger: logger}}
+	s := &side{beside: true, at: Bare(at), targets: &targets{memory: memory, logger: logger}}
 	dir, isLocal := strings.CutPrefix(at, "local:")
 	if !isLocal && isRecords(at) {
 		records, err := c.wiring.Records(ctx, at)
@@ -78,6 +78,7 @@ func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory 
 		s.coord, s.leave = records, func() error { return errors.Join(s.targets.leave(), records.Close()) }
 		return s, nil
 	}
+	s.at = "local:" + absolute(dir)
 	var records coord.Store
 	var leave func() error
 	err := untilOpen(ctx, func() (err error) {
@@ -192,10 +193,19 @@ func (s *side) reach(ctx context.Context, c *Control, at string) (*cluster.Clien
 	if !s.beside {
 		return s.client, nil
 	}
+	t, err := s.target(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	return t.Client, nil
+}
+
+// target is a target of a movement that is recorded beside it.
+func (s *side) target(ctx context.Context, c *Control, at string) (*target, error) {
 	s.targets.mu.Lock()
 	defer s.targets.mu.Unlock()
 	if there := s.targets.open[at]; there != nil {
-		return there.Client, nil
+		return there, nil
 	}
 	opened, err := c.target(ctx, at, false, s.targets.memory, s.targets.logger)
 	if err != nil {
@@ -205,5 +215,5 @@ func (s *side) reach(ctx context.Context, c *Control, at string) (*cluster.Clien
 		s.targets.open = map[string]*target{}
 	}
 	s.targets.open[at] = opened
-	return opened.Client, nil
+	return opened, nil
 }

@@ -2,9 +2,11 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
@@ -18,40 +20,70 @@ const (
 	meetingPause = 100 * time.Millisecond
 )
 
-// meeting is another movement that writes to an index of a plan.
+// rival is another movement that writes to a target.
+type rival struct {
+	id      string
+	state   movement.State
+	at      string // where it is recorded; "": in the same place
+	indices []string
+}
+
+// meeting is a rival that writes to an index of a plan.
 type meeting struct {
-	other *movement.Record
+	other rival
 	index string
 }
 
 func (m *meeting) refusal() error {
-	err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.ID, m.other.State, m.index)
-	return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.other.ID)
+	if m.other.at == "" {
+		err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.id, m.other.state, m.index)
+		return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.other.id)
+	}
+	err := fault.New(fault.Conflict, "movement %s, which is recorded at %s, writes to index %s", m.other.id, m.other.at, m.index)
+	return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s --at %s; if its records there are lost: reshelve movement abort --records-lost %s --at TARGET lifts its claim",
+		m.other.id, m.other.at, m.other.id)
 }
 
 // yields tells whether the other one, which was stored as own was, may still give way.
 //
-// A movement looks for others when its own record has been stored, so of two that start at the
-// same time at least one sees the other. Were the one that was stored later with the lesser ID
-// to go on whatever it sees, both would: the other had looked before. So nobody passes one that
-// may have looked; the greater ID gives way, and the lesser waits to see what became of it.
+// A movement looks for others when its own record has been stored, and its claim where that lies
+// beside the target; so of two that start at the same time at least one sees the other. Were the
+// one that was stored later with the lesser ID to go on whatever it sees, both would: the other
+// had looked before. So nobody passes one that may have looked; the greater ID gives way, and the
+// lesser waits to see what became of it.
 func (m *meeting) yields(own string) bool {
-	return m.other.State == movement.Planned && own != "" && m.other.ID > own
+	return m.other.state == movement.Planned && own != "" && m.other.id > own
 }
 
-// refuseTwice refuses a plan whose indices another movement, which has not ended, writes to.
-// Own is the plan's own movement, when it has been stored.
-func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string) error {
+// refuseTwice refuses a plan whose indices another movement, which has not ended, writes to:
+// one of the same place, or one that the target itself knows of. Own is the plan's own movement,
+// when it has been stored.
+func (c *Control) refuseTwice(ctx context.Context, s *side, plan *migrate.Plan, own string) (err error) {
 	ctx, stop := context.WithTimeout(ctx, meetingWait)
 	defer stop()
+	if err := refuseAmong(ctx, plan, own, func() ([]rival, error) { return recorded(ctx, s.coord, plan, s.beside) }); err != nil || !s.beside {
+		return err
+	}
+	records, leave, err := c.recordsAt(ctx, s, plan.Target, false)
+	if fault.Is(err, fault.Unauthorised) || err == nil && records == nil {
+		return nil // who records elsewhere is perhaps not let in
+	} else if err != nil {
+		return err
+	}
+	err = refuseAmong(ctx, plan, own, func() ([]rival, error) { return recorded(ctx, records, plan, false) })
+	return errors.Join(fault.At(err, "the records on the target itself"), leave())
+}
+
+// refuseAmong refuses a plan that meets a rival, when that does not give way.
+func refuseAmong(ctx context.Context, plan *migrate.Plan, own string, rivals func() ([]rival, error)) error {
 	for {
-		all, err := drive.New(side.coord, 0).Movements(ctx)
+		all, err := rivals()
 		if err != nil {
 			return err
 		}
-		met, err := meets(all, plan, own)
-		if err != nil || met == nil {
-			return err
+		met := meets(all, plan, own)
+		if met == nil {
+			return nil
 		}
 		if !met.yields(own) || drive.Wait(ctx, meetingPause) != nil {
 			return met.refusal()
@@ -59,38 +91,57 @@ func refuseTwice(ctx context.Context, side *side, plan *migrate.Plan, own string
 	}
 }
 
-// meets is the other movement that the plan meets, one that does not give way before any that
-// may; nil when there is none.
-func meets(all []movement.Record, plan *migrate.Plan, own string) (met *meeting, err error) {
-	for i := range all {
-		m := &all[i]
-		if Reshapes(m.Kind) || m.State.Ended() || m.ID == own { // shards are not seen by who writes
+// recorded are the movements that write to the plan's target, of a place that is the target's
+// own or, where several says so, that of several targets.
+func recorded(ctx context.Context, records coord.Store, plan *migrate.Plan, several bool) (all []rival, err error) {
+	found, err := drive.New(records, 0).Movements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		m := &found[i]
+		if Reshapes(m.Kind) || m.State.Ended() { // shards are not seen by who writes
 			continue
 		}
 		other, err := migrate.ReadPlan(m)
 		if err != nil {
 			return nil, err
 		}
-		index, both := common(plan, &other)
-		if !both {
-			continue
-		}
-		met = &meeting{m, index}
-		if !met.yields(own) {
-			return met, nil
+		if !several || other.Target == plan.Target { // one target by two names is met by their claims
+			all = append(all, rival{id: m.ID, state: m.State, indices: written(&other)})
 		}
 	}
-	return met, nil
+	if several {
+		return all, nil
+	}
+	claims, err := migrate.Claims(ctx, records)
+	for _, c := range claims {
+		all = append(all, rival{c.ID, c.State, c.At, c.Indices})
+	}
+	return all, err
 }
 
-// common is an index to which both plans write.
-func common(a, b *migrate.Plan) (name string, both bool) {
-	for i := range a.Indices {
-		for _, name := range a.Indices[i].Targets() {
-			if slices.ContainsFunc(b.Indices, func(o migrate.Index) bool { return slices.Contains(o.Targets(), name) }) {
-				return name, true
-			}
+// meets is the rival that the plan meets, one that does not give way before any that may; nil
+// when there is none.
+func meets(all []rival, plan *migrate.Plan, own string) (met *meeting) {
+	indices := written(plan)
+	for _, other := range all {
+		n := slices.IndexFunc(indices, func(name string) bool { return slices.Contains(other.indices, name) })
+		if other.id == own || n < 0 {
+			continue
+		}
+		met = &meeting{other, indices[n]}
+		if !met.yields(own) {
+			return met
 		}
 	}
-	return "", false
+	return met
+}
+
+// written are the indices to which a plan writes.
+func written(p *migrate.Plan) (names []string) {
+	for i := range p.Indices {
+		names = append(names, p.Indices[i].Targets()...)
+	}
+	return names
 }

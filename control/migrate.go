@@ -149,7 +149,7 @@ func (c *Control) begin(ctx context.Context, side *side, req *MigrateRequest) (d
 	if err := d.Plan(ctx, m); err != nil {
 		return nil, "", err
 	}
-	if err := refuseTwice(ctx, side, plan, m.ID); err != nil {
+	if err := c.claimFor(ctx, d, side, req, plan, m.ID); err != nil {
 		return nil, "", errors.Join(err, d.Forget(ctx, m.ID))
 	}
 	if req.stored != nil {

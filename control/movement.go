@@ -25,7 +25,7 @@ func (c *Control) Movements(ctx context.Context, at string) (all []movement.Reco
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
 		m, err = (&lookout{d: d, side: side, id: id}).look(ctx)
-		return absent(err, at)
+		return absent(claimed(ctx, side, id, err), at)
 	})
 	return m, err
 }
@@ -81,7 +81,7 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
 		if err := o.apply(ctx, d); err != nil {
-			return absent(err, o.At)
+			return absent(claimed(ctx, side, o.ID, err), o.At)
 		}
 		m, err = movementOf(ctx, d, side, o.ID)
 		return err

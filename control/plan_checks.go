@@ -33,21 +33,26 @@ type looking struct {
 	done    *Check
 }
 
-// checks are all of them, in the order in which they are made and told: a later one reads
-// what an earlier one has added to the preview.
-var checks = []struct {
+// check is how one is made.
+type check struct {
 	name string
 	look func(context.Context, *looking) (string, error)
-}{
-	{"versions", lookVersions},
-	{"snapshot", lookSnapshot},
-	{"indices", lookIndices},
-	{"templates", lookTemplates},
-	{"field limits", lookFields},
-	{"rights", lookRights},
-	{"shards", lookShards},
-	{"disk", lookDisk},
-	{"movements", lookMovements},
+}
+
+// checks are all of them, in the order in which they are made and told: a later one reads
+// what an earlier one has added to the preview.
+func checks() []check {
+	return []check{
+		{"versions", lookVersions},
+		{"snapshot", lookSnapshot},
+		{"indices", lookIndices},
+		{"templates", lookTemplates},
+		{"field limits", lookFields},
+		{"rights", lookRights},
+		{"shards", lookShards},
+		{"disk", lookDisk},
+		{"movements", lookMovements},
+	}
 }
 
 // fail makes a problem of an error that is about what is moved; others come back.
@@ -201,11 +206,7 @@ func (l *looking) lookSteps() error {
 }
 
 func lookMovements(ctx context.Context, l *looking) (string, error) {
-	err := refuseTwice(ctx, l.side, l.Plan, l.req.own)
-	if err == nil {
-		err = l.refuseOnTarget(ctx)
-	}
-	return "", l.fail(err)
+	return "", l.fail(l.control.refuseTwice(ctx, l.side, l.Plan, l.req.own))
 }
 
 // replicasOf is how many replicas a body that makes an index asks for.

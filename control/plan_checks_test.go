@@ -71,7 +71,7 @@ func looks(t *testing.T, look string, stored int64, changed map[string]string, o
 			t.Fatal(err)
 		}
 	}
-	for _, check := range checks {
+	for _, check := range checks() {
 		if check.name == look {
 			if l.done.Found, err = check.look(t.Context(), l); err != nil {
 				t.Fatal(err)

@@ -85,7 +85,7 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 		return nil, err
 	}
 	p := &Preview{Plan: planned.plan, Private: planned.private}
-	for _, check := range checks {
+	for _, check := range checks() {
 		done := Check{Name: check.name}
 		if done.Found, err = check.look(ctx, &looking{p, planned, c, req, side, &done}); err != nil {
 			return nil, fault.At(err, "check "+check.name)

@@ -26,8 +26,9 @@ type side struct {
 	desk   *Desk         // of a folder that this process has opened; nil else
 	lane   *reshard.Lane // of its store
 
-	beside  bool    // the store lies beside all targets
-	targets targets // of such a store
+	beside  bool     // the store lies beside all targets
+	at      string   // where such a store is
+	targets *targets // of such a store
 	sources struct {
 		sync.Mutex
 		open map[string]*cluster.Client

@@ -38,7 +38,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := c.expect(ctx, p, req, side, source); err != nil {
 		return nil, err
 	}
-	return p, refuseTwice(ctx, side, p.Plan, "")
+	return p, c.refuseTwice(ctx, side, p.Plan, "")
 }
 
 // takeOf is the snapshot that is to be taken.
@@ -127,7 +127,8 @@ func (c *Control) complete(ctx context.Context, joined *side, id string, plan mi
 	if err != nil {
 		return plan, err
 	}
-	preview, err := c.preview(ctx, &req, &side{client: client, coord: joined.coord})
+	here := &side{client: client, coord: joined.coord, beside: joined.beside, at: joined.at, targets: joined.targets}
+	preview, err := c.preview(ctx, &req, here)
 	if err == nil {
 		err = preview.refusal()
 	}
@@ -135,7 +136,7 @@ func (c *Control) complete(ctx context.Context, joined *side, id string, plan mi
 		return plan, err
 	}
 	preview.Plan.Take = plan.Take
-	return *preview.Plan, nil
+	return *preview.Plan, c.claimAll(ctx, here, preview.Plan, id)
 }
 
 // phases are those of a plan.

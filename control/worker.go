@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
@@ -87,6 +88,9 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 		Source: side.source,
 		Complete: func(ctx context.Context, id string, p migrate.Plan) (migrate.Plan, error) {
 			return c.complete(ctx, side, id, p)
+		},
+		Records: func(ctx context.Context, at string) (coord.Store, func() error, error) {
+			return c.recordsAt(ctx, side, at, false)
 		},
 	}}
 	if side.lane != nil {

@@ -24,6 +24,7 @@
 //   - stream: a data stream that documents are appended to, one backing index after the other.
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the target) was read for a comparison.
+//   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
 //   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
 //   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
 //     verify, aliases; then the ledger is settled. See [Phases].
@@ -71,6 +72,8 @@
 //	failure/ITEM/FROM         the same, one by one
 //	share/PROCESS             how many slots of a process send, and what it waits for
 //	plan/completed            the plan, when the snapshot has been taken
+//
+// And on a target that other movements may record on: claims/ID, of one that is recorded elsewhere; see [Claim].
 //
 // # Comparisons
 //

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -26,6 +27,10 @@ type Lane struct {
 	// plan of a movement (id) of what the snapshot holds, and refuses what cannot be moved.
 	Source   func(ctx context.Context, source string) (*cluster.Client, error)
 	Complete func(ctx context.Context, id string, p Plan) (Plan, error)
+
+	// Records opens the coordination store that a target itself has, for a while; nil when it
+	// has none. It is needed where movements are recorded elsewhere.
+	Records func(ctx context.Context, target string) (records coord.Store, leave func() error, err error)
 
 	mu    sync.Mutex
 	open  map[string]*sides // by movement

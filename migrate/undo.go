@@ -19,6 +19,8 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return "", t.removeFromSource(ctx, e)
 	case kindStream:
 		return t.removeStream(ctx, e)
+	case KindClaim:
+		return "", t.removeClaim(ctx)
 	case kindSettings:
 		return t.restoreSettings(ctx, e)
 	}

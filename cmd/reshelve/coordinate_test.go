@@ -99,3 +99,76 @@ func TestNoPlaceForRecords(t *testing.T) {
 		t.Errorf("the target was made: %v", err)
 	}
 }
+
+// TestAMovementThatIsRecordedElsewhere is met by those that the target records, and by those
+// that are recorded in yet another place, until it has ended.
+func TestAMovementThatIsRecordedElsewhere(t *testing.T) {
+	c, data, records := control.New(wiring), filepath.Join(t.TempDir(), "data"), "local:"+filepath.Join(t.TempDir(), "records")
+	first := control.MigrateRequest{Target: data, Coordinate: records, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
+	m, err := c.Migrate(t.Context(), first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(second control.MigrateRequest) {
+		t.Helper()
+		_, err := c.Migrate(t.Context(), second, nil)
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "movement "+m.ID+", which is recorded at "+records) || !strings.Contains(fault.Next(err), "--at "+records) {
+			t.Errorf("%v → %s", err, fault.Next(err))
+		}
+	}
+	target, other := first, first
+	target.Coordinate, other.Coordinate = "target", "local:"+filepath.Join(t.TempDir(), "other")
+	refused(target)
+	refused(other)
+	if all, err := c.Movements(t.Context(), other.Coordinate); err != nil || len(all) != 0 {
+		t.Errorf("the one that was refused is recorded: %v %v", all, err)
+	}
+	if _, err := c.Movement(t.Context(), data, m.ID); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), records) {
+		t.Errorf("asked of the target: %v", err)
+	}
+	elsewhere := first
+	elsewhere.Target = filepath.Join(t.TempDir(), "elsewhere")
+	if _, err := c.Migrate(t.Context(), elsewhere, nil); err != nil {
+		t.Errorf("into another target: %v", err)
+	}
+
+	if _, err := c.Tell(t.Context(), control.Order{At: records, ID: m.ID, Verb: movement.Abort}); err != nil {
+		t.Fatal(err)
+	}
+	refused(target) // it is at work until it has ended
+	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = c.Movement(t.Context(), records, m.ID); err != nil || m.State != movement.Aborted {
+		t.Fatalf("%v %+v", err, m)
+	}
+	if _, err := c.Migrate(t.Context(), target, nil); err != nil {
+		t.Errorf("after the end of the first: %v", err)
+	}
+}
+
+// TestRecordsThatAreLost leave a claim on the target, which blocks until it is lifted.
+func TestRecordsThatAreLost(t *testing.T) {
+	c, data, dir := control.New(wiring), filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "records")
+	request := control.MigrateRequest{Target: data, Coordinate: "local:" + dir, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
+	m, err := c.Migrate(t.Context(), request, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	request.Coordinate = ""
+	if _, err := c.Migrate(t.Context(), request, nil); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Next(err), "abort --records-lost "+m.ID) {
+		t.Errorf("%v → %s", err, fault.Next(err))
+	}
+	if err := c.LiftClaim(t.Context(), data, m.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.LiftClaim(t.Context(), data, m.ID); !fault.Is(err, fault.NotFound) {
+		t.Error(err)
+	}
+	if _, err := c.Migrate(t.Context(), request, nil); err != nil {
+		t.Error(err)
+	}
+}
