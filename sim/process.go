@@ -193,7 +193,11 @@ func (p *process) stop(restart time.Duration) {
 		return
 	}
 	p.leaving = true
-	p.cancel()
+	if p.asleep > 0 { // it hears of it when it wakes
+		p.held = append(p.held, p.cancel)
+	} else {
+		p.cancel()
+	}
 	p.again(restart)
 }
 

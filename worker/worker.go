@@ -229,6 +229,9 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.Logger.Warn("a lease was not handed back: others wait until it ends", "worker", s.Worker, "error", err)
 		}
+		if err := s.tidy(ctx, m); err != nil { // it has slept perhaps, and was told to stop meanwhile
+			s.Logger.Warn("it is not known whether a record was left", "worker", s.Worker, "movement", m.ID)
+		}
 		return false, nil
 	case fault.Is(err, fault.LostLease):
 		return false, errors.Join(err, s.tidy(ctx, m))
@@ -249,9 +252,15 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 // arrives is within which what a process sent before it heard of the store again has come there.
 const arrives = 2 * time.Second
 
+// lastLook is how long a slot that is told to stop may take to see that it leaves nothing.
+const lastLook = 4 * time.Second
+
 // tidy is for a slot that has lost its lease: where the movement has ended meanwhile, which waits
 // for leases but not for who sleeps past one, a record that the slot was just making is left.
-func (s Slot) tidy(ctx context.Context, m *movement.Record) error {
+func (s Slot) tidy(stopped context.Context, m *movement.Record) error {
+	ctx, end := context.WithCancel(context.WithoutCancel(stopped))
+	defer end()
+	defer context.AfterFunc(stopped, func() { time.AfterFunc(lastLook, end) })()
 	now, err := s.Driver.Movement(ctx, m.ID)
 	if err != nil || !now.State.Ended() {
 		return err
