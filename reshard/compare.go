@@ -42,10 +42,25 @@ func (f *Found) add(class reconcile.Class, format string, args ...any) {
 	}
 }
 
-// partition checks what was staged, segment by segment: what the sources show is shown by
-// exactly one incarnation, the one whose range it is in, and nothing else is. It looks at no
-// rows: that the sources show what the rows are is for the comparison at H.
+// partition checks what was staged: what the sources show is shown by exactly one incarnation,
+// the one whose range it is in, and nothing else is. It looks at no rows: that the sources show
+// what the rows are is for the comparison at H. Where what would be shown is in the segments that
+// the sources have, as it is where they are shared, it goes segment by segment; else by what
+// tells one document from another.
 func partition(ctx context.Context, staged *shard.Staged, to []shard.Incarnation) (f Found, err error) {
+	if !sharing(staged) {
+		was := make([]part, len(staged.From))
+		for i, r := range staged.From {
+			was[i] = part{within: routing.Whole, views: r.Views()}
+		}
+		will := make([]part, len(to))
+		for i := range to {
+			will[i] = part{to[i].Number, to[i].Range, staged.To[i]}
+		}
+		return compare(ctx, staged.From, func(take func(shown) error) error {
+			return eachShown(ctx, was, func(d shown, _ *part) error { return take(d) })
+		}, will)
+	}
 	parts := map[*segment.Segment]*shares{}
 	of := func(v segment.View) *shares {
 		if parts[v.Segment] == nil {
@@ -72,6 +87,22 @@ func partition(ctx context.Context, staged *shard.Staged, to []shard.Incarnation
 		}
 	}
 	return f, nil
+}
+
+// sharing tells whether all that the incarnations will show is in segments of the sources.
+func sharing(staged *shard.Staged) bool {
+	is := map[*segment.Segment]bool{}
+	for _, r := range staged.From {
+		for _, v := range r.Views() {
+			is[v.Segment] = true
+		}
+	}
+	for _, views := range staged.To {
+		if slices.ContainsFunc(views, func(v segment.View) bool { return !is[v.Segment] }) {
+			return false
+		}
+	}
+	return true
 }
 
 // shares are who shows what of one segment.
@@ -122,17 +153,22 @@ type part struct {
 // atOnce is how many documents the second pass of a comparison holds.
 const atOnce = 100_000
 
-// truthful compares the rows of readers with what parts show, in memory that does not grow
+// truthful compares the rows of readers with what parts show.
+func truthful(ctx context.Context, rows []shard.Reader, parts []part) (Found, error) {
+	return compare(ctx, rows, func(take func(shown) error) error { return eachRow(ctx, rows, take) }, parts)
+}
+
+// compare compares what is expected of readers with what parts show, in memory that does not grow
 // with them: first sums by buckets of order keys, then, of those that are unequal, document
-// by document.
-func truthful(ctx context.Context, rows []shard.Reader, parts []part) (f Found, err error) {
+// by document. Each gives all that is expected, each time that it is called.
+func compare(ctx context.Context, of []shard.Reader, each func(take func(shown) error) error, parts []part) (f Found, err error) {
 	var documents int64
-	for _, r := range rows {
+	for _, r := range of {
 		documents += r.Docs()
 	}
 	bits := reconcile.Bits(documents)
 	expected, found := reconcile.NewTable(bits), reconcile.NewTable(bits)
-	err = eachRow(ctx, rows, func(d shown) error { f.Documents++; expected.Add(d.fingerprint()); return nil })
+	err = each(func(d shown) error { f.Documents++; expected.Add(d.fingerprint()); return nil })
 	if err == nil {
 		err = eachShown(ctx, parts, func(d shown, p *part) error {
 			if !p.within.Contains(d.Key) {
@@ -149,7 +185,7 @@ func truthful(ctx context.Context, rows []shard.Reader, parts []part) (f Found, 
 	groups, err := reconcile.Groups(expected, found, 0, atOnce)
 	for _, g := range groups {
 		if err == nil {
-			err = f.look(ctx, g, rows, parts)
+			err = f.look(ctx, g, each, parts)
 		}
 	}
 	return f, err
@@ -209,7 +245,7 @@ func eachShown(ctx context.Context, parts []part, take func(shown, *part) error)
 }
 
 // look compares the documents of a group of buckets one by one.
-func (f *Found) look(ctx context.Context, g reconcile.Group, rows []shard.Reader, parts []part) error {
+func (f *Found) look(ctx context.Context, g reconcile.Group, each func(take func(shown) error) error, parts []part) error {
 	type sides struct{ is, shown []int64 }
 	met := map[shard.Ref]*sides{}
 	of := func(d shown) (*sides, error) {
@@ -221,7 +257,7 @@ func (f *Found) look(ctx context.Context, g reconcile.Group, rows []shard.Reader
 		}
 		return met[d.Ref], nil
 	}
-	err := eachRow(ctx, rows, func(d shown) error {
+	err := each(func(d shown) error {
 		if !g.Wants(uint64(d.Key)) {
 			return nil
 		}
