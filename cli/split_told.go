@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,9 @@ func printReshaping(w io.Writer, m *control.Movement) {
 	if r == nil {
 		return
 	}
-	if m.State == movement.Reversed || m.State == movement.Aborted {
+	if r.Deleted {
+		fmt.Fprintln(w, oneLine("index "+r.Index+" was deleted: nothing is left to be done or undone"))
+	} else if m.State == movement.Reversed || m.State == movement.Aborted {
 		fmt.Fprintln(w, "the shards own again what they owned before")
 	} else if groups := m.Groups(); len(groups) > 0 {
 		t := newTable("SHARDS", "STATE", "HANDED OFF AT")
@@ -37,24 +40,36 @@ func reshapingLines(m *control.Movement) (lines []string) {
 	if r == nil {
 		return nil
 	}
-	if len(r.Pauses) > 0 {
-		lines = append(lines, pauseLine(r))
+	lines = wayLines(&r.Way, r.Budget, handedOff(m))
+	if r.Back != nil {
+		for _, line := range wayLines(r.Back, r.Budget, len(r.Back.Pauses) > 0 && m.State == movement.Reversed) {
+			lines = append(lines, "the way back: "+line)
+		}
 	}
-	if r.Cloned.Documents > 0 {
-		lines = append(lines, fmt.Sprintf("%s compared before the hand-off: %s", counted(r.Cloned.Documents, "document"), counted(r.Cloned.Differences(), "difference")))
+	if len(r.Owed) > 0 && !m.State.Ended() {
+		lines = append(lines, "still to be done: "+strings.Join(r.Owed, ", "))
 	}
-	if r.Compared.Documents > 0 || handedOff(m) {
-		lines = append(lines, fmt.Sprintf("%s compared at the hand-off: %s", counted(r.Compared.Documents, "document"), counted(r.Compared.Differences(), "difference")))
+	return lines
+}
+
+// wayLines are the words of the hand-offs of one way. Compared says that the comparison at the
+// hand-off has been made.
+func wayLines(way *control.ReshapedWay, budget time.Duration, compared bool) (lines []string) {
+	if len(way.Pauses) > 0 {
+		lines = append(lines, pauseLine(way, budget))
 	}
-	for i, example := range append(r.Cloned.Examples, r.Compared.Examples...) {
+	if way.Cloned.Documents > 0 {
+		lines = append(lines, fmt.Sprintf("%s compared before the hand-off: %s", counted(way.Cloned.Documents, "document"), counted(way.Cloned.Differences(), "difference")))
+	}
+	if way.Compared.Documents > 0 || compared {
+		lines = append(lines, fmt.Sprintf("%s compared at the hand-off: %s", counted(way.Compared.Documents, "document"), counted(way.Compared.Differences(), "difference")))
+	}
+	for i, example := range append(slices.Clip(way.Cloned.Examples), way.Compared.Examples...) {
 		if i == toldExamples {
 			lines = append(lines, "differs: … --output json tells more")
 			break
 		}
 		lines = append(lines, "differs: "+example)
-	}
-	if len(r.Owed) > 0 && !m.State.Ended() {
-		lines = append(lines, "still to be done: "+strings.Join(r.Owed, ", "))
 	}
 	return lines
 }
@@ -70,19 +85,19 @@ func handedOff(m *control.Movement) bool {
 }
 
 // pauseLine is how long requests waited behind the hand-offs: the longest of each measure.
-func pauseLine(r *control.Reshaping) string {
+func pauseLine(way *control.ReshapedWay, budget time.Duration) string {
 	var waited int64
 	var fence, p50, p99, longest time.Duration
-	for _, p := range r.Pauses {
+	for _, p := range way.Pauses {
 		waited += p.Waited
 		fence, p50, p99, longest = max(fence, p.Fence), max(p50, p.P50), max(p99, p.P99), max(longest, p.Max)
 	}
-	text := fmt.Sprintf("pause: %s of at most %s, %s waited", roundedSpan(fence), r.Budget, counted(waited, "request"))
+	text := fmt.Sprintf("pause: %s of at most %s, %s waited", roundedSpan(fence), budget, counted(waited, "request"))
 	if waited > 0 {
 		text += fmt.Sprintf(", p50 %s, p99 %s, max %s", roundedSpan(p50), roundedSpan(p99), roundedSpan(longest))
 	}
-	if len(r.Pauses) > 1 {
-		text += fmt.Sprintf("; the longest of %d hand-offs", len(r.Pauses))
+	if len(way.Pauses) > 1 {
+		text += fmt.Sprintf("; the longest of %d hand-offs", len(way.Pauses))
 	}
 	return text
 }

@@ -88,6 +88,9 @@ func (k *Desk) attend(ctx context.Context) {
 		}
 		for i := range all {
 			id := all[i].ID
+			if len(all[i].Owed()) == 0 {
+				k.mind(ctx, &all[i])
+			}
 			if len(all[i].Owed()) == 0 || !k.hosts(ctx, id) || !k.take(id) {
 				continue
 			}
@@ -100,6 +103,16 @@ func (k *Desk) attend(ctx context.Context) {
 				}
 			})
 		}
+	}
+}
+
+// mind lets the lane of splits and merges look after a movement that owes nothing.
+func (k *Desk) mind(ctx context.Context, m *movement.Record) {
+	if k.side.lane == nil || !Reshapes(m.Kind) || m.State.Ended() {
+		return
+	}
+	if err := k.side.lane.Mind(ctx, k.d, m); err != nil && ctx.Err() == nil {
+		k.logger.Warn("a movement that rests was not looked after", "movement", m.ID, "error", err)
 	}
 }
 

@@ -11,13 +11,16 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/transfer"
 )
 
-// Reshaping is how far a split or a merge is.
-type Reshaping = reshard.Progress
+// Reshaping is how far a split or a merge is, and ReshapedWay what its hand-offs have come to, one
+// way.
+type (
+	Reshaping   = reshard.Progress
+	ReshapedWay = reshard.Way
+)
 
 // Reshapes tells whether a movement splits or merges shards.
 func Reshapes(kind movement.Kind) bool { return kind == movement.Split || kind == movement.Merge }
@@ -31,7 +34,7 @@ func (s *side) reshaping(ctx context.Context, d *drive.Driver, r *movement.Recor
 	}
 	switch {
 	case s != nil && s.lane != nil:
-		return reshard.ProgressOf(ctx, d, r, s.lane.Store.Placement)
+		return reshard.ProgressOf(ctx, d, r, s.lane.Store.NewestPlacement)
 	case s != nil && s.client != nil && !s.beside:
 		m, err := fetch[Movement](ctx, s.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "movements", r.ID}})
 		if err == nil && m.Reshaping != nil {
@@ -41,9 +44,7 @@ func (s *side) reshaping(ctx context.Context, d *drive.Driver, r *movement.Recor
 			return nil, err
 		}
 	}
-	return reshard.ProgressOf(ctx, d, r, func(context.Context, uint32) (placement.Placement, error) {
-		return placement.Placement{}, fault.New(fault.NotFound, "placements are known to the process that serves the store")
-	})
+	return reshard.ProgressOf(ctx, d, r, nil) // placements are known to the process that serves the store
 }
 
 // fetch is a request whose answer is JSON.

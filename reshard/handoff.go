@@ -9,6 +9,7 @@ import (
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/store"
@@ -64,26 +65,27 @@ func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Recor
 
 // handedOff keeps what was pinned at H, and stores what the pause was.
 func (t *turn) handedOff(ctx context.Context, r *transfer.Record, group int, handed store.HandedOff) (string, error) {
-	at := t.pinOf(&r.Groups[group], group)
-	t.mu.Lock()
-	if t.pinned == nil {
-		t.pinned = map[pin]store.HandedOff{}
-	}
-	t.pinned[at] = handed
-	t.mu.Unlock()
+	t.pin(t.pinOf(&r.Groups[group], group), handed)
 	time.Sleep(20 * time.Millisecond) // who waited goes on, and is counted
 	pause := pauseOf(handed.Pause, handed.Waits())
-	err := t.Driver.Put(ctx, t.pauseKey(group), pause)
+	err := t.Driver.Put(ctx, t.key("pause", group), pause)
 	return fmt.Sprintf("%s handed off in %s: %d requests waited, at most %s", names(&r.Groups[group]), handed.Pause.Round(10*time.Microsecond), pause.Waited, pause.Max.Round(10*time.Microsecond)), err
 }
 
-func (t *turn) pinOf(g *transfer.Group, group int) pin {
-	return pin{t.movement.ID, group, g.Sources[0].Before.Term}
+// key is that of what is kept of a group, on the way there or back.
+func (t *turn) key(what string, group int) string {
+	return fmt.Sprintf("%s%s%s/%d", work.Prefix(t.movement.ID), t.way(), what, group)
 }
 
-func (t *turn) pauseKey(group int) string {
-	return fmt.Sprintf("%spause/%s/%d", work.Prefix(t.movement.ID), t.movement.State, group)
+// way is under which what is kept stands: of the way back, apart.
+func (t *turn) way() string {
+	if t.movement.State == movement.Reversing {
+		return wayBack
+	}
+	return ""
 }
+
+const wayBack = "back/"
 
 // Pause is how long requests have waited behind the fence of a hand-off.
 type Pause struct {
@@ -118,18 +120,14 @@ func quantile(waits shard.Waits, of int64, q float64) time.Duration {
 // that the hand-off has pinned, or, when the process that did has ended, as both are now.
 func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (text string, err error) {
 	g := &r.Groups[group]
-	t.mu.Lock()
-	at := t.pinOf(g, group)
-	handed, pinned := t.pinned[at]
-	delete(t.pinned, at)
-	t.mu.Unlock()
+	handed, pinned := t.take(t.pinOf(g, group))
 	var found Found
 	where := "at the hand-off"
 	if pinned {
 		defer func() { _ = handed.Staged.Close() }()
 		found, err = t.compareHanded(ctx, g, handed)
 	} else {
-		where = "as they are now, since the process that handed them off has ended"
+		where = "as they are now, since what was pinned at the hand-off was let go of"
 		found, err = t.compareNow(ctx, r, g)
 	}
 	if err != nil {
@@ -210,5 +208,5 @@ func (f *Found) merge(o Found) {
 
 // keep stores what a comparison has found.
 func (t *turn) keep(ctx context.Context, group int, name string, found Found) error {
-	return t.Driver.Put(ctx, fmt.Sprintf("%s%s/%d", work.Prefix(t.movement.ID), name, group), found)
+	return t.Driver.Put(ctx, t.key(name, group), found)
 }

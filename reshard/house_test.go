@@ -130,8 +130,32 @@ func (h *house) work(id string, states ...movement.State) *movement.Record {
 
 func (h *house) tell(id string, verb movement.Verb) {
 	h.Helper()
-	_, _, err := h.driver.Apply(h.ctx, id, movement.Event{Verb: verb, By: "test"})
+	h.happens(id, movement.Event{Verb: verb, By: "test"})
+}
+
+// workBefore works until a phase comes.
+func (h *house) workBefore(id, phase string) {
+	h.Helper()
+	ctx, stop := context.WithTimeout(h.ctx, time.Minute)
+	defer stop()
+	_ = worker.Run(ctx, h.driver, map[movement.Kind]worker.Lane{movement.Split: stopsBefore{h.lane, phase, stop}},
+		worker.Options{Name: "w", Movement: id, Logger: quiet, Pause: 10 * time.Millisecond})
+}
+
+func (h *house) happens(id string, e movement.Event) {
+	h.Helper()
+	_, _, err := h.driver.Apply(h.ctx, id, e)
 	h.must(err)
+}
+
+// mind looks after a movement if it rests, as the process does that serves the store.
+func (h *house) mind(id string) {
+	h.Helper()
+	m, err := h.driver.Movement(h.ctx, id)
+	h.must(err)
+	if len(m.Owed()) == 0 {
+		h.must(h.lane.Mind(h.ctx, h.driver, &m))
+	}
 }
 
 // shards is how many the index has.

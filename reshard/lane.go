@@ -25,13 +25,6 @@ type Lane struct {
 	working map[string]int // slots at work for a movement
 }
 
-// pin names what a hand-off of this process has left for the comparison.
-type pin struct {
-	movement string
-	group    int
-	term     int64 // of the sources
-}
-
 var _ worker.Lane = (*Lane)(nil)
 
 // Begin puts the reshaping of a movement into the placement of its index: from then on no
@@ -58,22 +51,6 @@ func entryOf(p *Plan) movement.Entry {
 	return movement.Entry{Kind: "reshaping", Name: p.Index}
 }
 
-// Close lets go of what is pinned for comparisons that this process will not make. Nobody
-// works any more.
-func (l *Lane) Close() { l.unpin(func(pin) bool { return true }) }
-
-// unpin lets go of some of what is pinned.
-func (l *Lane) unpin(which func(pin) bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for at, handed := range l.pinned {
-		if which(at) {
-			_ = handed.Staged.Close()
-			delete(l.pinned, at)
-		}
-	}
-}
-
 // turn is one turn of one slot for one movement.
 type turn struct {
 	*Lane
@@ -96,6 +73,9 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	deeds, known := deedsOf[phase.Name]
 	if !known {
 		return worker.Outcome{}, worker.Unable(fault.New(fault.Refused, "this version knows no phase %q of a split or a merge", phase.Name))
+	}
+	if gone, err := l.gone(ctx, &t.plan); gone || err != nil {
+		return t.nothingLeft(ctx, gone, err)
 	}
 	defer l.atWork(m.ID)()
 	var held error // what an operator is needed for: it holds the movement, and another attempt may go on
@@ -147,7 +127,7 @@ func (l *Lane) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (wor
 
 // Settle removes the reshaping, of which nothing is left to do.
 func (l *Lane) Settle(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
-	return l.close(ctx, s, m, (*turn).clear)
+	return l.close(ctx, s, m, func(*turn, context.Context) error { return nil })
 }
 
 // atWork notes that a slot works for a movement. No other process does: a store is open in
@@ -173,94 +153,10 @@ func (l *Lane) busy(id string) bool {
 	return l.working[id] > 0
 }
 
-// close lets one worker end the movement: do comes first, then the ledger and the records.
-func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do func(*turn, context.Context) error) (worker.Outcome, error) {
-	t, err := l.turn(s, m)
-	if err != nil {
-		return worker.Outcome{}, err
-	}
-	if l.busy(m.ID) {
-		return worker.Outcome{}, nil
-	}
-	reported := worker.ClosingKey(m.ID) + "/report"
-	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
-		l.unpin(func(at pin) bool { return at.movement == m.ID }) // it was led back before it was compared
-		p, err := ProgressOf(ctx, t.Driver, m, t.Store.Placement)
-		if err == nil { // before, since the reshaping goes; what an attempt before has told stands
-			err = t.Driver.Make(ctx, reported, p)
-		}
-		if err == nil {
-			err = do(t, ctx)
-		}
-		if err == nil {
-			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))
-		}
-		if err != nil {
-			return err
-		}
-		return t.Driver.RemoveAll(ctx, work.Prefix(m.ID))
-	})
-	if err != nil || !outcome.Done {
-		return outcome, err
-	}
-	record, err := t.Driver.Store().Get(ctx, reported)
-	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
-		return worker.Outcome{}, nil
-	}
-	outcome.Report = record.Value
-	return outcome, err
-}
-
-// back is what abort and reverse do.
-func (t *turn) back(ctx context.Context) error {
-	_, r, err := t.read(ctx)
-	if err != nil || r == nil {
-		return err
-	}
-	wish := transfer.Abort
-	for i := range r.Groups {
-		if r.Groups[i].HandedOff() {
-			wish = transfer.Reverse
-		}
-	}
-	if r.Kind.Back() {
-		wish = transfer.Reverse
-	}
-	if err := t.tell(ctx, transfer.Event{Happened: wish}); err != nil {
-		return err
-	}
-	if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.MakeClone, transfer.Compare, transfer.HandOff, transfer.OpenTarget, transfer.CompareAtH}); err != nil {
-		return err
-	}
-	if wish == transfer.Reverse {
-		if err := t.tell(ctx, transfer.Event{Happened: transfer.Finish}); err != nil {
-			return err
-		}
-		if _, err := t.all(ctx, []transfer.Deed{transfer.Drop, transfer.Shed, transfer.Retire}); err != nil {
-			return err
-		}
-	}
-	return t.clear(ctx)
-}
-
-// clear takes the reshaping out of the placement.
-func (t *turn) clear(ctx context.Context) error {
-	if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
-		return err
-	}
-	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
-		return transfer.Clear(p, t.movement.ID, t.change("done"))
-	})
-	if fault.Is(err, fault.NotFound) { // the index was deleted
-		return nil
-	}
-	return err
-}
-
 // read is the placement, and the movement's reshaping in it; nil when it has none, or the
 // index is gone.
 func (t *turn) read(ctx context.Context) (placement.Placement, *transfer.Record, error) {
-	p, err := t.Store.Placement(ctx, t.plan.Shards.Index)
+	p, err := t.Store.NewestPlacement(ctx, t.plan.Shards.Index)
 	if fault.Is(err, fault.NotFound) {
 		return p, nil, nil
 	}

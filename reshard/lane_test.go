@@ -3,10 +3,12 @@ package reshard_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reshard"
@@ -50,9 +52,7 @@ func TestTheWayBackLosesNothing(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	h.tell(id, movement.Reverse)
-	if m := h.work(id, movement.Reversed); !strings.Contains(string(m.Report), `"fence"`) || strings.Contains(string(m.Report), `"documents":0}`) {
-		t.Errorf("the report: %s", m.Report)
-	}
+	h.bothWays(h.work(id, movement.Reversed))
 	if n := h.shards(); n != 1 {
 		t.Errorf("%d shards", n)
 	}
@@ -63,6 +63,22 @@ func TestTheWayBackLosesNothing(t *testing.T) {
 	c.end()
 	if n := h.shards(); n != 2 {
 		t.Errorf("%d shards", n)
+	}
+}
+
+// bothWays: the report of a movement that was led back tells of the way there, and of the way
+// back: each has its hand-off, and was compared twice.
+func (h *house) bothWays(m *movement.Record) {
+	h.Helper()
+	var told reshard.Progress
+	h.must(json.Unmarshal(m.Report, &told))
+	if told.Back == nil {
+		h.Fatalf("the way back is not told: %s", m.Report)
+	}
+	for _, way := range []reshard.Way{told.Way, *told.Back} {
+		if len(way.Pauses) != 1 || way.Pauses[0].Fence == 0 || way.Cloned.Documents == 0 || way.Compared.Documents == 0 || way.Cloned.Differences()+way.Compared.Differences() > 0 {
+			h.Errorf("one way: %+v", way)
+		}
 	}
 }
 
@@ -91,14 +107,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 func TestAStoreClosesWithWhatIsPinned(t *testing.T) {
 	h := newHouse(t, 1)
 	id := h.begin(false, by(2))
-	ctx, stop := context.WithCancel(h.ctx)
-	defer stop()
-	done := make(chan error, 1)
-	go func() {
-		done <- worker.Run(ctx, h.driver, map[movement.Kind]worker.Lane{movement.Split: stopsBefore{h.lane, movement.VerifyPhase, stop}},
-			worker.Options{Name: "w", Movement: id, Logger: quiet, Pause: 10 * time.Millisecond})
-	}()
-	<-done
+	h.workBefore(id, movement.VerifyPhase)
 	if n := h.lane.Pinned(); n != 1 {
 		t.Errorf("%d hand-offs are pinned", n)
 	}
@@ -111,6 +120,67 @@ func TestAStoreClosesWithWhatIsPinned(t *testing.T) {
 	}
 	h.open()
 	h.work(id, movement.Finished)
+}
+
+// TestAPauseLetsGo: what a hand-off has pinned holds no disk while the movement is paused, and who
+// resumes it compares what is shown then.
+func TestAPauseLetsGo(t *testing.T) {
+	h := newHouse(t, 1)
+	c := h.clients(1)
+	time.Sleep(20 * time.Millisecond)
+	id := h.begin(false, by(2))
+	h.workBefore(id, movement.VerifyPhase)
+	h.tell(id, movement.Pause)
+	h.mind(id)
+	if n := h.lane.Pinned(); n != 0 {
+		t.Errorf("%d hand-offs are pinned while it is paused", n)
+	}
+	h.tell(id, movement.Resume)
+	m := h.work(id, movement.Finished)
+	c.end()
+	var told reshard.Progress
+	h.must(json.Unmarshal(m.Report, &told))
+	if told.Compared.Documents == 0 || told.Compared.Differences() > 0 {
+		t.Errorf("%s", m.Report)
+	}
+}
+
+// TestADeletedIndexEndsItsMovement, wherever that rests, and its cause is told.
+func TestADeletedIndexEndsItsMovement(t *testing.T) {
+	for _, one := range []struct {
+		name string
+		rest func(h *house, id string)
+		ends movement.State
+	}{
+		{"paused before the hand-off", func(h *house, id string) { h.tell(id, movement.Pause) }, movement.Aborted},
+		{"paused before the comparison", func(h *house, id string) {
+			h.workBefore(id, movement.VerifyPhase)
+			h.tell(id, movement.Pause)
+		}, movement.Reversed},
+		{"held while it retires", func(h *house, id string) {
+			h.workBefore(id, reshard.PhaseRetire)
+			h.happens(id, movement.Event{Happened: movement.PhaseBegun, Phase: reshard.PhaseRetire})
+			h.happens(id, movement.Event{Happened: movement.Stuck, Phase: reshard.PhaseRetire, Cause: "as in a test"})
+		}, movement.Finished},
+		{"at work before the hand-off", func(*house, string) {}, movement.Aborted},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			h := newHouse(t, 1)
+			id := h.begin(false, by(2))
+			one.rest(h, id)
+			if err := h.store.DeleteIndices(h.ctx, catalog.Expression{Names: []string{"books"}}); err != nil {
+				t.Fatal(err)
+			}
+			h.mind(id)
+			m := h.work(id, one.ends)
+			if !strings.Contains(string(m.Report), `"deleted":true`) || !strings.Contains(fmt.Sprintf("%+v", m.Journal), "index books was deleted") {
+				t.Errorf("%s\n%+v", m.Report, m.Journal)
+			}
+			if entries, err := h.driver.Ledger(h.ctx, id); err != nil || len(entries) > 0 {
+				t.Errorf("the ledger: %v %v", entries, err)
+			}
+		})
+	}
 }
 
 // stopsBefore ends the worker when a phase comes.

@@ -3,6 +3,8 @@ package reshard
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -18,12 +20,20 @@ type Progress struct {
 	Index string `json:"index"`
 	// Reshaping is the record of package transfer as it stands, or stood at the end.
 	Reshaping json.RawMessage `json:"reshaping,omitempty"`
-	Pauses    []Pause         `json:"pauses"` // of the hand-offs, in no order
 	Budget    time.Duration   `json:"pauseBudget"`
-	Compared  Found           `json:"compared"` // at H
-	Cloned    Found           `json:"cloned"`   // in CLONE
+	Way                       // there
+	Back      *Way            `json:"back,omitempty"` // of a movement that was, or is, reversed
 	// Owed is what is still to be done, in the words of package transfer.
 	Owed []string `json:"owed,omitempty"`
+	// Deleted says that the index is gone, and with it all that was to be done or undone.
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+// Way is what the hand-offs of all groups have come to, one way.
+type Way struct {
+	Pauses   []Pause `json:"pauses"`   // of the hand-offs, in no order
+	Cloned   Found   `json:"cloned"`   // in CLONE
+	Compared Found   `json:"compared"` // at H
 }
 
 // RateOf is what throttle has set last.
@@ -32,39 +42,58 @@ func RateOf(m *movement.Record) (r Rate) {
 	return r
 }
 
-// ProgressOf reads how far a movement is. Placement reads the newest of its index.
+// ProgressOf reads how far a movement is. Read gives the newest placement of an index, and is
+// fault.NotFound when that is gone; nil where placements are not known.
 func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record, read func(context.Context, uint32) (placement.Placement, error)) (*Progress, error) {
 	plan, err := ReadPlan(m)
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{Index: plan.Index, Budget: plan.Budget, Pauses: []Pause{}}
-	now, err := read(ctx, plan.Shards.Index)
-	if err == nil {
-		r, found, err := transfer.Of(now)
-		if err != nil {
+	p := &Progress{Index: plan.Index, Budget: plan.Budget}
+	if read != nil {
+		now, err := read(ctx, plan.Shards.Index)
+		if p.Deleted = fault.Is(err, fault.NotFound); err == nil {
+			err = p.stands(now, m.ID)
+		}
+		if err != nil && !p.Deleted {
 			return nil, err
 		}
-		if found && r.Movement == m.ID {
-			p.Reshaping = now.Transfer
-			for _, e := range r.Owed() {
-				p.Owed = append(p.Owed, e.String())
-			}
-		}
-	} else if !fault.Is(err, fault.NotFound) {
+	}
+	if p.Way, err = wayUnder(ctx, d, work.Prefix(m.ID)); err != nil {
 		return nil, err
 	}
-	pauses, err := drive.Pieces[Pause](ctx, d, work.Prefix(m.ID)+"pause/")
-	for _, pause := range pauses {
-		p.Pauses = append(p.Pauses, pause)
+	if m.State == movement.Reversing || m.State == movement.Reversed {
+		back, err := wayUnder(ctx, d, work.Prefix(m.ID)+wayBack)
+		p.Back = &back
+		return p, err
+	}
+	return p, nil
+}
+
+// stands tells what the placement says of the movement.
+func (p *Progress) stands(now placement.Placement, id string) error {
+	r, found, err := transfer.Of(now)
+	if err != nil || !found || r.Movement != id {
+		return err
+	}
+	p.Reshaping = now.Transfer
+	for _, e := range r.Owed() {
+		p.Owed = append(p.Owed, e.String())
+	}
+	return nil
+}
+
+// wayUnder reads what is kept of a way.
+func wayUnder(ctx context.Context, d *drive.Driver, prefix string) (way Way, err error) {
+	pauses, err := drive.Pieces[Pause](ctx, d, prefix+"pause/")
+	way.Pauses = slices.AppendSeq([]Pause{}, maps.Values(pauses))
+	if err == nil {
+		way.Cloned, err = foundIn(ctx, d, prefix+"clone/")
 	}
 	if err == nil {
-		p.Cloned, err = foundIn(ctx, d, work.Prefix(m.ID)+"clone/")
+		way.Compared, err = foundIn(ctx, d, prefix+"verify/")
 	}
-	if err == nil {
-		p.Compared, err = foundIn(ctx, d, work.Prefix(m.ID)+"verify/")
-	}
-	return p, err
+	return way, err
 }
 
 func foundIn(ctx context.Context, d *drive.Driver, under string) (all Found, err error) {

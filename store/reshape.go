@@ -126,6 +126,15 @@ func (s *Store) readPlacement(ctx context.Context, index uint32) (coord.Record, 
 	return record, p, err
 }
 
+// NewestPlacement is that of an index by its number; fault.NotFound as soon as the index has been
+// deleted, though its shards may have readers for longer.
+func (s *Store) NewestPlacement(ctx context.Context, index uint32) (placement.Placement, error) {
+	if s.view.Load().numbered(index) == nil {
+		return placement.Placement{}, gone(index)
+	}
+	return s.Placement(ctx, index)
+}
+
 func gone(index uint32) error {
 	return fault.New(fault.NotFound, "index number %d was deleted", index)
 }

@@ -1,0 +1,136 @@
+package reshard
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/transfer"
+	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// close lets one worker end the movement: do comes first, then the report, then the reshaping,
+// the ledger and the records go.
+func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do func(*turn, context.Context) error) (worker.Outcome, error) {
+	t, err := l.turn(s, m)
+	if err != nil {
+		return worker.Outcome{}, err
+	}
+	if l.busy(m.ID) {
+		return worker.Outcome{}, nil
+	}
+	reported := worker.ClosingKey(m.ID) + "/report"
+	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
+		l.unpin(func(at pin) bool { return at.movement == m.ID }) // it was led back before it was compared
+		err := do(t, ctx)
+		var p *Progress
+		if err == nil {
+			p, err = ProgressOf(ctx, t.Driver, m, t.Store.NewestPlacement)
+		}
+		if err == nil { // before the reshaping goes; what an attempt before has told stands
+			err = t.Driver.Make(ctx, reported, p)
+		}
+		if err == nil {
+			err = t.clear(ctx)
+		}
+		if err == nil {
+			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))
+		}
+		if err != nil {
+			return err
+		}
+		return t.Driver.RemoveAll(ctx, work.Prefix(m.ID))
+	})
+	if err != nil || !outcome.Done {
+		return outcome, err
+	}
+	record, err := t.Driver.Store().Get(ctx, reported)
+	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
+		return worker.Outcome{}, nil
+	}
+	outcome.Report = record.Value
+	return outcome, err
+}
+
+// back is what abort and reverse do.
+func (t *turn) back(ctx context.Context) error {
+	_, r, err := t.read(ctx)
+	if err != nil || r == nil {
+		return err
+	}
+	wish := transfer.Abort
+	for i := range r.Groups {
+		if r.Groups[i].HandedOff() {
+			wish = transfer.Reverse
+		}
+	}
+	if r.Kind.Back() {
+		wish = transfer.Reverse
+	}
+	if err := t.tell(ctx, transfer.Event{Happened: wish}); err != nil {
+		return err
+	}
+	_, err = t.all(ctx, []transfer.Deed{transfer.Drop, transfer.MakeClone, transfer.Compare, transfer.HandOff, transfer.OpenTarget, transfer.CompareAtH})
+	if err == nil && wish == transfer.Reverse {
+		if err = t.tell(ctx, transfer.Event{Happened: transfer.Finish}); err != nil {
+			return err
+		}
+		_, err = t.all(ctx, []transfer.Deed{transfer.Drop, transfer.Shed, transfer.Retire})
+	}
+	return err
+}
+
+// clear takes the reshaping out of the placement.
+func (t *turn) clear(ctx context.Context) error {
+	if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
+		return err
+	}
+	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
+		return transfer.Clear(p, t.movement.ID, t.change("done"))
+	})
+	if fault.Is(err, fault.NotFound) { // the index was deleted
+		return nil
+	}
+	return err
+}
+
+// gone tells whether the index of a plan was deleted.
+func (l *Lane) gone(ctx context.Context, p *Plan) (bool, error) {
+	_, err := l.Store.NewestPlacement(ctx, p.Shards.Index)
+	if fault.Is(err, fault.NotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// deleted says why a movement ends.
+func deleted(index string) string {
+	return "index " + index + " was deleted: nothing is left to be done or undone"
+}
+
+// nothingLeft ends a turn for a movement whose index was deleted: it is aborted, and where that
+// is not possible any more its phases end.
+func (t *turn) nothingLeft(ctx context.Context, gone bool, err error) (worker.Outcome, error) {
+	if !gone {
+		return worker.Outcome{}, err
+	}
+	if t.movement.Ask(movement.Abort).Answer == movement.Goes {
+		return worker.Outcome{Worked: true}, bury(ctx, t.Driver, t.movement, t.plan.Index)
+	}
+	return worker.Outcome{Worked: true, Done: true, Text: deleted(t.plan.Index)}, nil
+}
+
+// bury ends a movement whose index was deleted: it is aborted or reversed, which undoes nothing,
+// and where neither is possible any more it goes on to its end, which does nothing.
+func bury(ctx context.Context, d *drive.Driver, m *movement.Record, index string) error {
+	for _, verb := range []movement.Verb{movement.Abort, movement.Reverse, movement.Resume} {
+		if m.Ask(verb).Answer == movement.Goes {
+			_, _, err := d.Apply(ctx, m.ID, movement.Event{Verb: verb, By: "reshelve", Why: deleted(index)})
+			return err
+		}
+	}
+	return nil
+}
