@@ -19,8 +19,8 @@
 //  2. A shard owns exactly one range. Shard numbers are never used again: Next only grows.
 //  3. Every change raises Version, and stamps who, why and when; every shard whose
 //     ownership it changes gets that version as its epoch.
-//  4. The text form and the JSON form hold everything, and reading them gives the
-//     same placement; what breaks invariant 1 or 2 is refused as damaged.
+//  4. The JSON form holds everything, and reading it gives the same placement; what
+//     breaks invariant 1 or 2 is refused as damaged. The text form is for people alone.
 //  5. The parts of a plan are the keys of its shards, each once. Planners cut between
 //     routing values; inside of one only where a key says so.
 //  6. Equal parts of equal ranges are equal ranges: a split by m of n equal shards

@@ -60,13 +60,6 @@ func (p Placement) Owner(key routing.Key) Shard {
 	return p.Shards[i]
 }
 
-// Meeting are the shards that own a part of r, in order.
-func (p Placement) Meeting(r routing.Range) []Shard {
-	first := sort.Search(len(p.Shards), func(i int) bool { return p.Shards[i].Range.To >= r.From })
-	last := sort.Search(len(p.Shards), func(i int) bool { return p.Shards[i].Range.From > r.To })
-	return p.Shards[first:last]
-}
-
 // Shard finds a shard by its number.
 func (p Placement) Shard(number uint32) (Shard, bool) {
 	i := slices.IndexFunc(p.Shards, func(s Shard) bool { return s.Number == number })
@@ -122,7 +115,7 @@ func Decode(data []byte) (Placement, error) {
 	return p, p.Check()
 }
 
-// String is the text form: a line for the version, one for each shard.
+// String is for people and logs: a line for the version, one for each shard. Nothing reads it.
 func (p Placement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "index %d version %d next %d by %s: %s\n", p.Index, p.Version, p.Next, p.Last.By, p.Last.Why)
