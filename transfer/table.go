@@ -49,7 +49,7 @@ type Answer struct {
 	Waits     bool   // until the target is open, within the request's deadline
 	Source    Filter // while the source is in SOURCE
 	Target    Filter
-	OldEpoch  string // what a request with the epoch of the state before gets
+	OldEpoch  string // what a request with the epoch of the state before gets; in CLONE, of the map before this one
 }
 
 // Answers is the table, state by state, in the order of [TargetStates] and [Operations].
@@ -70,7 +70,7 @@ func WhoAnswers(s TargetState, o Operation) Answer {
 	a := Answer{State: s, Operation: o, By: TheTarget, Source: OwnRange, Target: OwnRange, OldEpoch: "stale"}
 	switch s {
 	case Clone:
-		a.By, a.Source, a.Target, a.OldEpoch = TheSource, NoFilter, NeverAsked, "stale" // an epoch of before is of another map
+		a.By, a.Source, a.Target = TheSource, NoFilter, NeverAsked
 	case Handoff:
 		a.Waits = true
 	case Done:
