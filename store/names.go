@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -40,9 +39,4 @@ func (v *view) unblocked(names []string, access catalog.Access) error {
 		}
 	}
 	return nil
-}
-
-// CheckMetadata refuses to show what indices are when their settings block that.
-func (s *Store) CheckMetadata(_ context.Context, names []string) error {
-	return s.view.Load().unblocked(names, catalog.ReadMetadata)
 }
