@@ -9,18 +9,6 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
-// Read is the record at key; fault.NotFound when there is none.
-func Read[T any](ctx context.Context, d *Driver, key string) (piece T, err error) {
-	err = again(ctx, func() error {
-		record, err := d.store.Get(ctx, key)
-		if err == nil {
-			err = decode(record.Value, &piece)
-		}
-		return fault.At(err, key)
-	})
-	return piece, err
-}
-
 // Reopen makes the piece at key waiting again, with all its attempts, if it has failed; in
 // any other state it stays as it is, and one that is gone is no error.
 func Reopen[T any, P Piece[T]](ctx context.Context, d *Driver, key string) error {
