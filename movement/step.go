@@ -18,12 +18,16 @@ const (
 )
 
 // Step is the whole machine: what becomes of r by e, and what is to be done once that has
-// been stored. An event is told from another by its time, by whose it is and by its words: who
-// does not know whether the result was stored steps again with the same event. When nothing is to be done about e, because it was applied before or there
-// is nothing to do, r comes back as it is: Events has not changed. It is fault.Conflict or
-// fault.Refused, with what to do instead, when the table says no or when e comes too late;
-// fault.Usage for an event that is none; fault.Bug for a record or a happening that cannot be.
-// R itself is not changed.
+// been stored. R itself is not changed.
+//
+// An event is told from another by its time, by whose it is and by its words: who does not
+// know whether the result was stored steps again with the same event. When nothing is to be
+// done about e, because it was applied before or there is nothing to do, r comes back as it
+// is: Events has not changed.
+//
+// It is fault.Conflict or fault.Refused, with what to do instead, when the table says no or
+// when e comes too late; fault.Usage for an event that is none; fault.Bug for a record or a
+// happening that cannot be.
 func Step(r Record, e Event) (Record, []Effect, error) {
 	if err := r.Check(); err != nil {
 		return r, nil, err
