@@ -62,7 +62,10 @@ func (p *program) movementThrottle(at *string) *cobra.Command {
 whole movement: each worker takes its part of them, and obeys within a heartbeat. A limit that
 is not named stays as it is; --none lifts all of them, before those that are named are set.
 
-Outside of its hours workers give their leases back and wait.`,
+Outside of its hours workers give their leases back and wait.
+
+A split or a merge has one limit, --bytes-per-second: of segments that are written again to
+shed what another shard owns.`,
 		Example: "  reshelve movement throttle 20261121-221500-abcdef --docs-per-second 5000 --bytes-per-second 10MB --hours 22:00-06:00\n" +
 			"  reshelve movement throttle 20261121-221500-abcdef --none --at ./data",
 		Args: cobra.ExactArgs(1),

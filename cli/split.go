@@ -30,11 +30,11 @@ func (r *reshaping) add(cmd *cobra.Command) {
 	flags.BoolVar(&r.wait, "wait", true, "wait until it has ended, or holds; --wait=false starts it and leaves it to the process that serves the store")
 	flags.BoolVar(&r.req.KeepWayBack, "keep-way-back", false, "do not finish by itself: reshelve movement reverse leads back until reshelve movement finish")
 	flags.DurationVar(&r.budget, "pause-budget", 0, "how long requests may wait behind one hand-off, at most; 0: 250ms")
-	flags.Var(&r.rate, "throttle", "how many bytes in a second are written again, behind the scenes, without what another shard owns; 0: as searches leave room")
+	flags.Var(&r.rate, "throttle", "how many bytes of segments are written again in a second, at most, to shed what another shard owns; 0: as much as searches leave room for")
 	flags.StringVar(&r.req.Why, "why", "", "the `REASON`, for the movement's history")
 }
 
-// reshape plans it, starts it, and shows it until it rests.
+// reshape plans a split or a merge, starts it, and shows it until it rests.
 func (p *program) reshape(ctx context.Context, r *reshaping) error {
 	r.req.AskedBy, r.req.Limits.BytesPerSecond = userName(), int64(r.rate)
 	if r.budget < 0 {
@@ -91,7 +91,7 @@ func (p *program) split() *cobra.Command {
 
 No document is copied or indexed again: the new shards share the segments of the old one,
 and what each does not own is shed behind the scenes. The ranges are handed over in one step,
-behind which requests wait for some milliseconds, within --pause-budget; then every document
+during which requests wait for some milliseconds, within --pause-budget; then every document
 is compared. The plan is printed first.
 
 --by cuts every shard into so many equal ranges; --into one shard into so many in all, of
@@ -153,42 +153,4 @@ with the lowest range keeps its number. It goes as a split does: see "reshelve s
 		return p.reshape(ctx, r)
 	})
 	return cmd
-}
-
-func (p *program) placement() *cobra.Command {
-	var at string
-	cmd := &cobra.Command{
-		Use:   "placement INDEX",
-		Short: "Show the shards of an index: who owns which order keys",
-		Long: `Show the shards of an index: the range of order keys that each owns, both ends inclusive,
-the version of the placement at which that last changed (its epoch), its part in a split or a
-merge that is under way (OPEN: none), and what it holds. Bytes are those of ids, routing and
-sources, before compression.`,
-		Example: "  reshelve placement books --at ./data\n  reshelve placement books --output json",
-		Args:    cobra.ExactArgs(1),
-	}
-	cmd.Flags().StringVar(&at, "at", control.DefaultAt, "the store: `URL|DIR`")
-	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		shelves, err := p.control.Placement(ctx, at, args[0])
-		if err != nil {
-			return err
-		}
-		return p.answer(shelves, func(w io.Writer) { printShelves(w, shelves, at) })
-	})
-	return cmd
-}
-
-func printShelves(w io.Writer, s *control.Shelves, at string) {
-	fmt.Fprintf(w, "%s, placement version %d, %s\n", oneLine(s.Index), s.Version, counted(int64(len(s.Shards)), "shard"))
-	t := newTable(">SHARD", "FROM", "TO", ">EPOCH", "STATE", ">DOCUMENTS", ">BYTES", "NODE")
-	for _, shelf := range s.Shards {
-		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), fmt.Sprint(shelf.Epoch), shelf.State, count(shelf.Docs), bytesText(shelf.Bytes), shelf.Node)
-	}
-	for _, shelf := range s.Coming {
-		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), "-", shelf.State, "-", "-", "-")
-	}
-	t.print(w)
-	if s.Movement != "" {
-		fmt.Fprintf(w, "movement %s reshapes it\n  → reshelve movement status %s --at %s\n", s.Movement, s.Movement, control.Bare(at))
-	}
 }
