@@ -430,6 +430,18 @@ func TestRoutersWithOldPlacementsAreAnsweredRight(t *testing.T) {
 			}
 			change.Wait()
 		}
+		// When what owns nothing has been forgotten, the oldest are told so still.
+		settle(t, "what owns nothing is forgotten", func() bool { return r.store.ForgetShards(r.ctx, r.index, []uint32{1, 2, 3, 4}) == nil })
+		for version := int64(1); version <= 5; version++ {
+			old := *r
+			old.ctx = store.WithPlacement(r.ctx, version)
+			if w := old.put(60, counted); w[0].Outcome != document.Updated || len(old.ids(store.Where{})) != 60 {
+				t.Errorf("by version %d, of which shards are forgotten: %+v", version, w[0])
+			}
+			if found := old.get("7"); found.Version < 2 {
+				t.Errorf("by version %d, of which shards are forgotten: %+v", version, found)
+			}
+		}
 		_, err := r.store.Get(store.WithPlacement(r.ctx, 99), document.Read{Target: "i", ID: "1", Version: document.Unset})
 		if !exception.Is(err, exception.IllegalArgument) {
 			t.Errorf("by a version that never was: %v", err)
