@@ -220,6 +220,9 @@ func (k *Desk) notBegun(ctx context.Context, id string, err error) error {
 	for _, entry := range entries {
 		reading = errors.Join(reading, k.d.Strike(ctx, id, entry))
 	}
+	if m, e := k.d.Movement(ctx, id); e == nil && m.State != movement.Planned { // it was aborted meanwhile, and ends by itself
+		return errors.Join(err, reading)
+	}
 	if reading == nil {
 		reading = k.d.RemoveAll(ctx, hostKey(id))
 	}

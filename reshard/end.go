@@ -58,8 +58,14 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 // back is what abort and reverse do.
 func (t *turn) back(ctx context.Context) error {
 	_, r, err := t.read(ctx)
-	if err != nil || r == nil {
+	if err != nil {
 		return err
+	}
+	if r == nil { // or somebody is just beginning it: in the store's turn one of the two is first
+		if err := t.clear(ctx); !fault.Is(err, fault.Conflict) {
+			return err
+		}
+		return t.back(ctx)
 	}
 	wish := transfer.Abort
 	for i := range r.Groups {

@@ -29,7 +29,7 @@ var _ worker.Lane = (*Lane)(nil)
 
 // Begin puts the reshaping of a movement into the placement of its index: from then on no
 // other can be begun. The entry in the ledger stands before it does. That another one is
-// there is fault.Conflict, and names it.
+// there is fault.Conflict, and names it; so is that the movement was aborted meanwhile.
 func (l *Lane) Begin(ctx context.Context, d *drive.Driver, id string, p Plan, change placement.Change) error {
 	entry := entryOf(&p)
 	entry.At, entry.By = change.At, change.By
@@ -37,6 +37,13 @@ func (l *Lane) Begin(ctx context.Context, d *drive.Driver, id string, p Plan, ch
 		return err
 	}
 	_, err := l.Store.ChangePlacement(ctx, p.Shards.Index, func(now placement.Placement) (placement.Placement, error) {
+		// Read within the store's turn: an abort that comes later waits for it, in back.
+		switch m, err := d.Movement(ctx, id); {
+		case err != nil:
+			return now, err
+		case m.State != movement.Planned:
+			return now, fault.WithNext(fault.New(fault.Conflict, "movement %s is %s", id, m.State), "begin another one")
+		}
 		return transfer.Begin(now, p.Shards, transfer.Asked{Movement: id, Name: p.Index, Change: change})
 	})
 	if err != nil {
