@@ -9,9 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,17 +72,7 @@ func (b *besieged) stands() {
 }
 
 // peak is the most memory that the server has had so far, in bytes, since the last peak.
-func (b *besieged) peak() int64 {
-	b.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.process.PID()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	kilobytes, _ := strconv.ParseInt(string(found[1]), 10, 64)
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", b.process.PID()), []byte("5"), 0) // forget the peak
-	return kilobytes << 10
-}
+func (b *besieged) peak() int64 { b.t.Helper(); return peak(b.t, b.process) }
 
 // sends sends a request; its answer must have one of the statuses, and be short.
 func (b *besieged) sends(method, path, body string, statuses ...int) Answer {

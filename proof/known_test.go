@@ -21,8 +21,9 @@ type known struct {
 	name string
 	// held are the tests that keep it from going wrong here: PACKAGE.TestNAME, or the file of a
 	// script that a test of its package plays.
-	held []string
-	try  func(t *testing.T) // what no other test tries; nil: nothing
+	held  []string
+	try   func(t *testing.T) // what no other test tries; nil: nothing
+	never string             // why it cannot happen here as it did there; "": it can
 }
 
 // check looks whether the tests that are named exist, and tries the rest.
@@ -44,6 +45,9 @@ func (k *known) check(t *testing.T) {
 	}
 	if k.try != nil {
 		k.try(t)
+	}
+	if k.never != "" {
+		t.Log(k.never)
 	}
 }
 
