@@ -39,7 +39,7 @@ var conformance = []known{
 	{name: "21 a hand-off that is told twice, or late", held: []string{"transfer.TestEveryEdge", "transfer.TestLawsOfReshapings", "store.TestAHandOffThatIsToldTwiceHappensOnce"}},
 	{name: "22 what comes from an old term is refused", held: []string{"transfer.TestEveryEdge", "shard/embedded.TestConformance"}},
 	{name: "23 who comes late finds no record, and changes nothing", held: []string{"transfer.TestConversations"}},
-	{name: "24 the index is deleted in each state", held: []string{"store.TestAnIndexIsDeletedInEachStateOfAHandOff"}},
+	{name: "24 the index is deleted in each state", held: []string{"store.TestAnIndexIsDeletedInEachStateOfAHandOff", "reshard.TestADeletedIndexEndsItsMovement"}},
 	{name: "25 an abort leaves nothing", held: []string{"reshard.TestAbortLeavesNothing", "shard/embedded.TestConformance"}},
 	{name: "26 the pause is measured", held: []string{"store.TestAHandOffTellsItsPositionsAndPause", "reshard.TestSplitAndMergeWhileClientsWork"}},
 	{name: "27 a split takes little disk and memory", held: []string{"proof.TestASplitTakesLittle"}},
@@ -108,7 +108,7 @@ var historical = []known{
 	{name: "S44 who routes and who stores make different keys of one id", held: []string{"routing.TestHashesAreThoseOfTheServers", "routing.TestAKeyIsTheRoutingHashThenTheSecondHashOfTheID", "shard/embedded.TestRowsAreOrderedAsReferences", "gateway.TestIdsInURLsAreText"}},
 	{name: "S45 an update moves a document out of the range", held: []string{"store.TestOneIDUnderTwoRoutingsStaysTwoDocuments"},
 		never: "a document is its id and its routing value, which are its key: under another value it is another document"},
-	{name: "S46 what was made stays behind", held: []string{"reshard.TestAbortLeavesNothing", "reshard.TestAStoreClosesWithWhatIsPinned", "store.TestAnIndexIsDeletedInEachStateOfAHandOff", "shard/embedded.TestFilesOfNobodyGo"}},
+	{name: "S46 what was made stays behind", held: []string{"reshard.TestAbortLeavesNothing", "reshard.TestAStoreClosesWithWhatIsPinned", "reshard.TestAPauseLetsGo", "reshard.TestADeletedIndexEndsItsMovement", "store.TestAnIndexIsDeletedInEachStateOfAHandOff", "shard/embedded.TestFilesOfNobodyGo"}},
 }
 
 // TestWhatElseSplitsHaveLost: what is told of others beside the 46.
