@@ -9,11 +9,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
-	"github.com/reshelve/reshelve/shard"
 )
-
-// Waits are those since the shard was opened.
-func (s *local) Waits() shard.Waits { return s.gate.waitedFor() }
 
 // countLater counts, beside everything else, what is only estimated since the range became
 // another.

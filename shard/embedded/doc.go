@@ -5,16 +5,21 @@
 //	Engine ─┬─ folder    format version, lock, ballast
 //	        ├─ store     Pebble (keys and values: FORMAT.md) over a seal of its files
 //	        ├─ files     segments, mapped, shared by counts of their users
-//	        ├─ space     may be written? ── mend opens the folder again after a failure
+//	        ├─ space     may be written? ── reopen opens the folder again after a failure
+//	        ├─ stage     what open shards are to become: a state and a manifest for each
+//	        │            incarnation, made of what the sources show (narrowed), and kept
+//	        │            beside their own (staged) until a placement names the term
 //	        └─ local     one shard ─┬─ gate    epoch, fence, permits
 //	                                ├─ write   meet, decide, number, apply: one mutex; then wait for the sync
 //	                                ├─ view    what the last refresh published: a snapshot of Pebble
 //	                                ├─ prune   what no holder, reader or refresh can need
+//	                                ├─ counts  what was estimated when it changed hands
 //	                                └─ segments ─┬─ recent    what was written last, in memory until it is indexed
 //	                                             ├─ harvest   changes and scans ──▶ new segments, in memory
 //	                                             ├─ edit      masks of what was replaced, deleted or is not owned
 //	                                             ├─ stack     entries as of one number; each view has one
 //	                                             ├─ rewrite   several entries ──▶ one, in memory or in a file
+//	                                             ├─ shed      an entry of which another shard shows the rest ──▶ one without it
 //	                                             ├─ manifest  entries in files, stored in Pebble
 //	                                             └─ keep      what is done behind the scenes, and when
 //
@@ -32,6 +37,10 @@
 //   - entry: a segment and what is hidden of it; a stack is the entries that together
 //     show each document of a range once, as of a sequence number.
 //   - manifest: the stored stack, as of the number that is committed.
+//   - staged: the state and manifest that a shard will have under a term that no placement
+//     names yet. It is taken up (put in the place of its own) by whoever opens the shard, or
+//     has it open, once one does. See Engine.Stage.
+//   - narrowed: what an entry shows of a smaller range.
 //   - turn: the right to make the next stack of a shard, beside its mutex.
 //   - seal: the file system below Pebble, which after a first failure to write lets
 //     nothing reach the disk any more, and does not tell Pebble.

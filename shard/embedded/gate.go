@@ -209,6 +209,9 @@ func (g *gate) now() placement.Shard {
 	return g.placed
 }
 
+// Waits are those since the shard was opened.
+func (s *local) Waits() shard.Waits { return s.gate.waitedFor() }
+
 // waitedFor counts those who have waited for a fence.
 func (g *gate) waitedFor() shard.Waits {
 	g.mu.Lock()

@@ -43,7 +43,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-func TestTiers(t *testing.T) {
+func TestAFullTierIsMergedTheLowestFirst(t *testing.T) {
 	for docs, want := range map[int]int{1: 0, 15: 0, 16: 1, 255: 1, 256: 2, 4095: 2, 4096: 3, 1 << 16: 4, 1<<20 - 1: 4, 1 << 20: 5} {
 		if got := tier(docs); got != want {
 			t.Errorf("%d docs are of tier %d, expected %d", docs, got, want)
@@ -94,7 +94,7 @@ func blank(t testing.TB, n int, first int64) *file {
 	return f
 }
 
-func TestWasted(t *testing.T) {
+func TestTheEntryThatHidesMostIsWrittenAgain(t *testing.T) {
 	entries := []*entry{{file: blank(t, 10_000, 0)}, {file: blank(t, 10_000, 0)}, {file: blank(t, 4000, 0)}}
 	for _, c := range []struct {
 		shown [3]int
@@ -111,7 +111,7 @@ func TestWasted(t *testing.T) {
 	}
 }
 
-func TestWithout(t *testing.T) {
+func TestWhatIsLeftOfARangeWithoutAnother(t *testing.T) {
 	r := func(from, to routing.Key) routing.Range { return routing.Range{From: from, To: to} }
 	for _, c := range []struct {
 		of, other routing.Range

@@ -7,7 +7,7 @@ import (
 )
 
 // failing is called by a seal, once, from inside Pebble: it must not wait. Everything
-// after it is done by recover.
+// after it is done by mend.
 func (e *Engine) failing(cause error) {
 	e.options.Logger.Error("store: a failure stops writes; the folder will be opened again", "folder", e.dir, "cause", cause)
 	e.fail(cause)
