@@ -10,21 +10,44 @@ import (
 )
 
 // Ledger is what a movement has made or is about to make, the newest first.
-func (d *Driver) Ledger(ctx context.Context, id string) (entries []movement.Entry, err error) {
+func (d *Driver) Ledger(ctx context.Context, id string) ([]movement.Entry, error) {
+	entries, unread, err := d.ReadLedger(ctx, id)
+	if err == nil && len(unread) > 0 {
+		return nil, fault.At(unread[0].Err, unread[0].Key)
+	}
+	return entries, err
+}
+
+// Unread is a record that cannot be read, and why. The key of one of the ledger still names
+// the kind and the thing; see [movement.LedgerKey].
+type Unread struct {
+	Key string
+	Err error
+}
+
+// ReadLedger is Ledger past what cannot be read.
+func (d *Driver) ReadLedger(ctx context.Context, id string) (entries []movement.Entry, unread []Unread, err error) {
 	err = again(ctx, func() error {
+		entries, unread = nil, nil
 		records, err := d.store.List(ctx, movement.LedgerPrefix(id))
 		if err != nil {
 			return err
 		}
-		entries = make([]movement.Entry, len(records))
-		for i, record := range records {
-			if err := decode(record.Value, &entries[i]); err != nil {
-				return fault.At(err, record.Key)
+		for _, record := range records {
+			var e movement.Entry
+			err := decode(record.Value, &e)
+			if err == nil && entryKey(id, e) != record.Key { // that other thing would be undone, and this one not
+				err = fault.New(fault.Corrupt, "the record is of %s %s", e.Kind, e.Name)
 			}
+			if err != nil {
+				unread = append(unread, Unread{record.Key, err})
+				continue
+			}
+			entries = append(entries, e)
 		}
 		return nil
 	})
-	return movement.Closing(entries), err
+	return movement.Closing(entries), unread, err
 }
 
 // Intend writes down what is about to be made. An entry that stands there stays as it is:

@@ -24,6 +24,11 @@ func Read[T any](ctx context.Context, d *Driver, key string) (piece T, err error
 // Pieces are the records under prefix, with a lease or without, by what follows it in their
 // keys.
 func Pieces[T any](ctx context.Context, d *Driver, prefix string) (pieces map[string]T, err error) {
+	return PiecesBut[T](ctx, d, prefix, nil)
+}
+
+// PiecesBut are those of Pieces whose keys are not to be left out; nil leaves none out.
+func PiecesBut[T any](ctx context.Context, d *Driver, prefix string, leftOut func(key string) bool) (pieces map[string]T, err error) {
 	err = again(ctx, func() error {
 		records, err := d.store.List(ctx, prefix)
 		if err != nil {
@@ -31,6 +36,9 @@ func Pieces[T any](ctx context.Context, d *Driver, prefix string) (pieces map[st
 		}
 		pieces = make(map[string]T, len(records))
 		for _, record := range records {
+			if leftOut != nil && leftOut(record.Key) {
+				continue
+			}
 			var piece T
 			if err := decode(record.Value, &piece); err != nil {
 				return fault.At(err, record.Key)

@@ -3,8 +3,12 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
@@ -40,7 +44,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	if busy, err := worker.Busy(ctx, t.Driver, work.Prefix(m.ID), t.plan.Policy); err != nil || busy {
+	if busy, err := worker.Busy(ctx, t.Driver, m.ID, t.plan.Policy); err != nil || busy {
 		return worker.Outcome{}, err
 	}
 	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"
@@ -70,14 +74,26 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 	if err != nil {
 		return err
 	}
-	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
+	ledger, unread, err := t.Driver.ReadLedger(ctx, t.movement.ID)
 	if err != nil {
 		return err
 	}
-	for i := range ledger {
-		if err := t.end(ctx, &ledger[i], reported, finish); err != nil {
-			return fault.At(err, ledger[i].Kind+" "+ledger[i].Name)
+	for _, damaged := range unread {
+		thing := strings.TrimPrefix(damaged.Key, movement.LedgerPrefix(t.movement.ID))
+		if err := t.leave(ctx, reported, fmt.Sprintf("the ledger's record of %s is damaged (%v): whether the movement made that, and what was there before, is not known; it was left alone", thing, damaged.Err)); err != nil {
+			return err
 		}
+	}
+	var stuck []error // one thing that cannot be undone does not keep the rest
+	for i := range ledger {
+		err := fault.At(t.end(ctx, &ledger[i], reported, finish), ledger[i].Kind+" "+ledger[i].Name)
+		if err != nil && (drive.Passing(err) || ctx.Err() != nil) {
+			return err
+		}
+		stuck = append(stuck, err)
+	}
+	if err := errors.Join(stuck...); err != nil {
+		return err
 	}
 	return t.Driver.RemoveAll(ctx, work.Prefix(t.movement.ID))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	coords "github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/movement"
 )
 
@@ -61,6 +62,32 @@ func TestAbortDeletesWhatTheMovementMade(t *testing.T) {
 		r.tell("m", movement.Abort)
 		if m, _ := r.work("m"); m.State != movement.Aborted || r.holds("ledger") != -1 {
 			t.Errorf("died %v: %s, %s: %d documents", died, m.State, m.Cause, r.holds("ledger"))
+		}
+	}
+}
+
+// TestAbortGoesPastADamagedLedger: the rest is undone, and what could not be read is named.
+func TestAbortGoesPastADamagedLedger(t *testing.T) {
+	for _, damage := range []string{"{", `{"kind":"index","name":"somebody-elses"}`} {
+		r := newRig(t, "opensearch-2.19.0-basic", "")
+		r.startAs("m", r.plan("shelves", "loans"))
+		if m, _ := r.work("m"); m.State != movement.Switched {
+			t.Fatalf("%s, %s", m.State, m.Cause)
+		}
+		if _, err := coords.Update(t.Context(), r.driver.Store(), movement.LedgerKey("m", "index", "shelves"), func([]byte) ([]byte, error) { return []byte(damage), nil }); err != nil {
+			t.Fatal(err)
+		}
+		r.put("somebody-elses", "")
+		r.tell("m", movement.Abort)
+		m, progress := r.work("m")
+		if m.State != movement.Aborted || r.holds("loans") != -1 || r.holds("shelves") == -1 || r.holds("somebody-elses") != 0 {
+			t.Errorf("%s, %s: %d of the one, %d of the other", m.State, m.Cause, r.holds("loans"), r.holds("shelves"))
+		}
+		if len(progress.Left) != 1 || !strings.Contains(progress.Left[0], "index/shelves") {
+			t.Errorf("left %q", progress.Left)
+		}
+		if left, err := r.driver.Store().List(t.Context(), "movement/m/"); err != nil || len(left) > 0 {
+			t.Errorf("%v %v", left, err)
 		}
 	}
 }

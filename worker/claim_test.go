@@ -24,7 +24,7 @@ func TestAClaimLooksAtTheMovementAgain(t *testing.T) {
 	if held != nil || err != nil {
 		t.Errorf("it was claimed for a movement that is %s: %v", f.state().State, err)
 	}
-	if busy, err := worker.Busy(t.Context(), f.Driver, "movement/m/", work.Policy{}); busy || err != nil {
+	if busy, err := worker.Busy(t.Context(), f.Driver, "m", work.Policy{}); busy || err != nil {
 		t.Errorf("the lease was not given back: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -191,9 +192,10 @@ func hopeless(err error) bool {
 // Busy tells whether someone may still be at work for a movement: it is asked after the
 // movement's end was stored, and before anything is undone: a piece is at rest when its
 // lease is over (who was not heard of may still wake up) and so is what its holder has sent.
-// Prefix is that of its pieces.
-func Busy(ctx context.Context, d *drive.Driver, prefix string, p work.Policy) (bool, error) {
-	pieces, err := drive.Pieces[work.Lease](ctx, d, prefix)
+// The ledger holds no leases, and is not looked at.
+func Busy(ctx context.Context, d *drive.Driver, id string, p work.Policy) (bool, error) {
+	ledger := movement.LedgerPrefix(id)
+	pieces, err := drive.PiecesBut[work.Lease](ctx, d, work.Prefix(id), func(key string) bool { return strings.HasPrefix(key, ledger) })
 	if err != nil {
 		return false, err
 	}

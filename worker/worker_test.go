@@ -74,7 +74,7 @@ func (c *counter) Turn(ctx context.Context, s worker.Slot, m *movement.Record, p
 }
 
 func (c *counter) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
-	if busy, err := worker.Busy(ctx, s.Driver, "movement/"+m.ID+"/", policy); busy || err != nil {
+	if busy, err := worker.Busy(ctx, s.Driver, m.ID, policy); busy || err != nil {
 		return worker.Outcome{}, err
 	}
 	return worker.Outcome{Worked: true, Done: true}, s.Driver.RemoveAll(ctx, "movement/"+m.ID+"/")
