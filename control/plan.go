@@ -21,6 +21,7 @@ type planned struct {
 	snapshot *snapshot.Snapshot
 	indices  map[string]*snapshot.Index // by name; what cannot be read is missing
 	unread   []error                    // why: one for each index that cannot be read
+	lost     []error                    // what the repository lacks, and the migration does not need
 	private  []string                   // indices of servers, which nobody named
 	exact    bool                       // documents and bytes are counted, not extrapolated
 }
@@ -137,6 +138,9 @@ func (p *planned) read(ctx context.Context, index *migrate.Index) error {
 		if e, err = p.snapshot.Estimate(ctx, func(n string) bool { return n == index.Source }); err == nil {
 			index.Documents, index.Bytes, index.Stored = e.Documents, e.SourceBytes, e.Stored
 			p.exact = p.exact && e.Exact
+			for _, lost := range e.Lost {
+				p.lost = append(p.lost, fault.At(lost, "index "+index.Source))
+			}
 			return nil
 		}
 	}

@@ -103,6 +103,9 @@ func lookSnapshot(_ context.Context, l *looking) (string, error) {
 			return "", err
 		}
 	}
+	for _, err := range l.lost {
+		l.done.Warnings = append(l.done.Warnings, Tell(err))
+	}
 	for _, index := range l.Plan.Indices {
 		idx := l.indices[index.Source]
 		if idx == nil || l.req.Yes || index.Documents == 0 {

@@ -28,6 +28,8 @@ type Estimate struct {
 	// Stored are the lengths of all files of the shards, which is about what the documents
 	// take on the disk of a server.
 	Stored int64
+	// Lost tell of blobs that the repository lacks, and that a pass does not need.
+	Lost []error
 }
 
 // Estimate opens everything that a pass over the indices would open, samples
@@ -77,6 +79,11 @@ type estimator struct {
 func (e *estimator) shard(ctx context.Context, idx *Index, n int) error {
 	sh, err := idx.Shard(ctx, n)
 	if err != nil {
+		return err
+	}
+	if err := sh.lostIndex(ctx); fault.Is(err, fault.Corrupt) {
+		e.sum.Lost = append(e.sum.Lost, err)
+	} else if err != nil {
 		return err
 	}
 	for i := range sh.Files {

@@ -68,6 +68,28 @@ func (sh *Shard) compareIndex(ctx context.Context, manifest string) error {
 	return nil
 }
 
+// lostIndex is fault.Corrupt where a shard of Elasticsearch 2.0 to 7.5, whose index the root file does
+// not name, has none: the blob was lost. Its snapshots are complete all the same, for each
+// one's own manifest tells the shard's files. Nil where the store cannot list.
+func (sh *Shard) lostIndex(ctx context.Context) error {
+	if sh.Index.snapshot.layout.plain { // 1.x has none
+		return nil
+	}
+	named, err := sh.namedIndexKey()
+	if err != nil || named != "" {
+		return err
+	}
+	entries, err := sh.Index.snapshot.repo.bucket.List(ctx, sh.Path+"/"+shardIndexPrefix)
+	switch {
+	case fault.Is(err, fault.Refused):
+		return nil
+	case err != nil || len(entries) > 0:
+		return err
+	}
+	err = fault.New(fault.Corrupt, "the shard's list of snapshots is missing: a blob %s/%sN, where N is a number", sh.Path, shardIndexPrefix)
+	return fault.WithNext(err, "put it back from a copy of the repository, or take another snapshot of the index into it, which writes it anew; the documents are complete without it, and migrate moves them")
+}
+
 // namedIndexKey is the key of the shard's index that the root file names; "" where
 // it names none.
 func (sh *Shard) namedIndexKey() (string, error) {

@@ -112,6 +112,9 @@ func (v *verifier) shard(ctx context.Context, idx *Index, n int) error {
 		return v.problem(err)
 	}
 	v.done.Shards++
+	if err := v.problem(sh.lostIndex(ctx)); err != nil {
+		return err
+	}
 	if !sh.Index.snapshot.layout.plain { // 1.x has no shard index
 		if err := v.problem(sh.compareIndex(ctx, sh.Path+"/"+sh.Index.snapshot.layout.snapKey())); err != nil {
 			return err

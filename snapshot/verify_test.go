@@ -227,3 +227,39 @@ func TestVerifyEndsWhereTheBucketFails(t *testing.T) {
 		}
 	}
 }
+
+// TestALostShardIndexIsNamed: of a repository before shard generations, whose root file does not
+// name the indices of shards. The documents are complete without.
+func TestALostShardIndexIsNamed(t *testing.T) {
+	for _, name := range []string{"elasticsearch-2.4.6-basic", "elasticsearch-5.6.16-basic", "elasticsearch-6.8.23-basic"} {
+		r := repository{name, "../testdata/repositories/" + name}
+		whole := r.blobs(t)
+		sound, err := newest(t, memory.Bucket(whole)).Verify(t.Context(), snapshot.VerifyOptions{})
+		if err != nil || len(sound.Problems) > 0 {
+			t.Fatal(err, sound.Problems)
+		}
+		blobs, lost := memory.Bucket(maps.Clone(whole)), ""
+		for key := range whole {
+			if dir, file := path.Split(key); strings.HasPrefix(key, "indices/") && strings.HasPrefix(file, "index-") && (lost == "" || dir < lost) {
+				lost = dir
+			}
+		}
+		for key := range whole {
+			if strings.HasPrefix(key, lost+"index-") {
+				delete(blobs, key)
+			}
+		}
+		snap := newest(t, blobs)
+		done, err := snap.Verify(t.Context(), snapshot.VerifyOptions{})
+		if err != nil || len(done.Problems) != 1 || !fault.Is(done.Problems[0], fault.Corrupt) || !strings.Contains(done.Problems[0].Error(), "a blob "+lost+"index-N") || fault.Next(done.Problems[0]) == "" {
+			t.Errorf("%s: of %s: %v, %v", name, lost, done.Problems, err)
+		}
+		if done.Documents != sound.Documents || done.Shards != sound.Shards || done.Files != sound.Files {
+			t.Errorf("%s: %+v of %+v", name, done, sound)
+		}
+		e, err := snap.Estimate(t.Context(), nil)
+		if err != nil || len(e.Lost) != 1 {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+}
