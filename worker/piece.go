@@ -72,8 +72,8 @@ func claimNew[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.
 		return nil, piece, err
 	}
 	held, there, err := Claim[T, P](ctx, s, m, key, p)
-	if made && held == nil && err == nil {
-		return nil, piece, s.TakeBack(ctx, m, key)
+	if made && held == nil { // also when it could not be claimed: nobody else may come to see it
+		return nil, piece, errors.Join(err, s.TakeBack(ctx, m, key))
 	}
 	return held, there, err
 }
