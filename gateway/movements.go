@@ -239,8 +239,11 @@ func newProblem(status int, text string, errs ...error) huma.StatusError {
 	if status >= 500 {
 		kind = fault.Bug
 	}
-	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text, Kind: kind.String(),
-		Next: "see GET " + openAPIPath + ".json"}
+	next := "see GET " + openAPIPath + ".json"
+	if status == http.StatusUnsupportedMediaType { // as curl sends a body by itself
+		next = "send it with the header Content-Type: application/json"
+	}
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text, Kind: kind.String(), Next: next}
 }
 
 // withoutValue is what is wrong with a part of a request, and where: not what stood there, which

@@ -257,6 +257,20 @@ func TestRefusalsOfMovements(t *testing.T) {
 	}
 }
 
+// TestABodyWithoutItsTypeIsToldWhatToSend: as curl -d sends it.
+func TestABodyWithoutItsTypeIsToldWhatToSend(t *testing.T) {
+	s := serveMovements(t)
+	response, err := http.Post(s.address+"/_reshelve/movements", "application/x-www-form-urlencoded", strings.NewReader(`{"kind":"split"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusUnsupportedMediaType || !strings.Contains(string(text), "Content-Type: application/json") {
+		t.Errorf("%d %s %v", response.StatusCode, text, err)
+	}
+}
+
 // TestTheDescriptionIsTrue: docs/openapi.json is what the server gives, and each operation of
 // it, and nothing else, is answered, with a status that it names. UPDATE=1 writes the file.
 func TestTheDescriptionIsTrue(t *testing.T) {
