@@ -191,6 +191,11 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 	if work.IsNewer(err) {
 		err = Unable(err)
 	}
+	if fault.Is(err, fault.LostLease) { // to whoever has ended it meanwhile: there is nothing to tell
+		if now, reading := s.Driver.Movement(ctx, m.ID); reading == nil && now.State.Ended() {
+			return false, nil
+		}
+	}
 	switch {
 	case err != nil:
 		return outcome.Worked, err
