@@ -227,8 +227,8 @@ type Shard interface {
 	// readers that are open stay as they are.
 	Mend(ctx context.Context) error
 
-	// Shed writes one segment again of which the shard shows a part and another may show the
-	// rest, without that rest. It tells how many bytes of such segments it has read, and how
+	// Shed writes some segments again, as one, of which the shard shows a part and another may
+	// show the rest, without that rest. It tells how many bytes of such segments it has read, and how
 	// many there are still; 0: none.
 	Shed(ctx context.Context) (read, left int64, err error)
 

@@ -34,18 +34,18 @@ func (x *segments) shed(ctx context.Context) (read, left int64, err error) {
 	ctx, end := x.untilClosed(ctx)
 	defer end()
 	_, err = x.mergeSome(ctx, func(st *stack) []*entry {
-		var some *entry
+		var foreign []*entry
 		for _, e := range x.inManifest(st) {
 			if x.foreign(e, st) {
-				some, left = e, left+int64(e.Bytes())
+				foreign, left = append(foreign, e), left+int64(e.Bytes())
 			}
 		}
-		if some == nil {
-			return nil
+		some := x.shard.engine.tiers.alike(foreign)
+		for _, e := range some {
+			read += int64(e.Bytes())
 		}
-		read = int64(some.Bytes())
 		left -= read
-		return []*entry{some}
+		return some
 	})
 	if err == nil && read > 0 && left == 0 {
 		left = 1 // the next call sees that nothing is

@@ -453,3 +453,20 @@ func TestInheritedTombstonesGo(t *testing.T) {
 		}
 	}
 }
+
+// segments are how many a shard finds in, and how many docs of others they hold.
+func (r *reshaped) segments(t *testing.T, number uint32) (n, foreign int) {
+	t.Helper()
+	s := r.shards[number]
+	reader, err := s.Acquire(t.Context(), s.Placed().Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range reader.Views() {
+		n, foreign = n+1, foreign+v.OutOf(s.Placed().Range).Count()
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return n, foreign
+}

@@ -48,6 +48,21 @@ func (t tiers) ripe(entries []*entry, smallest int) []*entry {
 	return ordered(of[lowest])
 }
 
+// alike are those of some entries that are written again together, when all of them have to
+// be: some of one tier, the lowest.
+func (t tiers) alike(entries []*entry) (some []*entry) {
+	if len(entries) == 0 {
+		return nil
+	}
+	lowest := slices.MinFunc(entries, func(a, b *entry) int { return cmp.Compare(tier(a.shown), tier(b.shown)) })
+	for _, e := range entries {
+		if tier(e.shown) == tier(lowest.shown) && len(some) < t.fanIn {
+			some = append(some, e)
+		}
+	}
+	return ordered(some)
+}
+
 // ordered are entries by their sequence numbers, so that these ascend when merged.
 func ordered(entries []*entry) []*entry {
 	slices.SortStableFunc(entries, func(a, b *entry) int { return cmp.Compare(a.first, b.first) })

@@ -1,0 +1,56 @@
+package embedded_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/shard/embedded"
+)
+
+// TestSheddingLeavesFewSegments: what a split shares is written again part by part, and small
+// segments together: a target is not searched in as many as its source had. What is shown
+// stays the same, and in the end no segment holds a doc of another shard.
+func TestSheddingLeavesFewSegments(t *testing.T) {
+	defer embedded.SetTiers(16, 1<<20, 0)()
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(4, 4))
+	r := newReshaped()
+	if err := r.open(ctx, vfs.NewMem()); err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for range 12 {
+		if err := r.write(ctx, rng, 30); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.shards[0].Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, _ := r.segments(t, 0)
+	if before < 10 {
+		t.Fatalf("the source has %d segments only", before)
+	}
+	halves := routing.Equal(2)
+	if err := r.hand(ctx, []uint32{0}, []shard.Incarnation{{Number: 0, Term: 2, Range: halves[0]}, {Number: 1, Term: 2, Range: halves[1]}}, false); err != nil {
+		t.Fatal(err)
+	}
+	for number, s := range r.shards {
+		for left, last := int64(1), int64(-1); left > 0; {
+			read, now, err := s.Shed(ctx)
+			if err != nil || read == 0 && now > 0 || last >= 0 && now > last {
+				t.Fatalf("shard %d: %d bytes read, %d left after %d, %v", number, read, now, last, err)
+			}
+			left, last = now, now
+		}
+		if n, foreign := r.segments(t, number); n > before/3 || foreign > 0 {
+			t.Errorf("shard %d has %d segments of its source's %d, with %d docs of the other", number, n, before, foreign)
+		}
+	}
+	if err := r.agree(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
