@@ -55,6 +55,9 @@ func reshapingLines(m *control.Movement) (lines []string) {
 // wayLines are the words of the hand-offs of one way. Compared says that the comparison at the
 // hand-off has been made.
 func wayLines(way *control.ReshapedWay, budget time.Duration, compared bool) (lines []string) {
+	if len(way.Predicted) > 0 {
+		lines = append(lines, predictedLine(way.Predicted))
+	}
 	if len(way.Pauses) > 0 {
 		lines = append(lines, pauseLine(way, budget))
 	}
@@ -82,6 +85,16 @@ func handedOff(m *control.Movement) bool {
 		}
 	}
 	return false
+}
+
+// predictedLine is what the pauses were predicted to be: the longest of each measure.
+func predictedLine(all []control.PredictedPause) string {
+	worst := all[0]
+	for _, p := range all {
+		worst.Fence, worst.P50, worst.P99 = max(worst.Fence, p.Fence), max(worst.P50, p.P50), max(worst.P99, p.P99)
+		worst.Max, worst.Needs = max(worst.Max, p.Max), max(worst.Needs, p.Needs)
+	}
+	return "predicted pause: " + worst.String()
 }
 
 // pauseLine is how long requests waited behind the hand-offs: the longest of each measure.

@@ -91,6 +91,9 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 	if planned.Plan, err = req.plan(p, weights); err != nil {
 		return nil, fault.At(err, "index "+req.Index)
 	}
+	if err := k.predict(ctx, planned); err != nil {
+		return nil, err
+	}
 	return planned, k.vetoes(ctx, p, planned)
 }
 

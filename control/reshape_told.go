@@ -11,15 +11,17 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/transfer"
 )
 
-// Reshaping is how far a split or a merge is, and ReshapedWay what its hand-offs have come to, one
-// way.
+// Reshaping is how far a split or a merge is, ReshapedWay what its hand-offs have come to, one
+// way, and PredictedPause how long requests were to wait behind one.
 type (
-	Reshaping   = reshard.Progress
-	ReshapedWay = reshard.Way
+	Reshaping      = reshard.Progress
+	ReshapedWay    = reshard.Way
+	PredictedPause = placement.Pause
 )
 
 // Reshapes tells whether a movement splits or merges shards.

@@ -52,7 +52,7 @@ func TestASplitByHTTP(t *testing.T) {
 	}
 	write(40)
 	if status, _, plan := s.ask("POST", "/_reshelve/movements/preview", `{"kind":"split","index":"books","shard":0,"into":3}`); status != http.StatusOK ||
-		plan["plan"].(map[string]any)["after"] != 4.0 || len(plan["refusals"].([]any)) != 0 {
+		plan["plan"].(map[string]any)["after"] != 4.0 || plan["plan"].(map[string]any)["pause"].(map[string]any)["basis"] != "probes" || len(plan["refusals"].([]any)) != 0 {
 		t.Errorf("%d %v", status, plan)
 	}
 	if all, p := shards(); len(all) != 2 || p["version"] != 1.0 || p["movement"] != nil || all[0]["state"] != "OPEN" || all[0]["node"] != "local" {

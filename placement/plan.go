@@ -27,6 +27,7 @@ type Plan struct {
 	Groups  []Group `json:"groups"`            // by range
 	Weighed bool    `json:"weighed"`           // documents and bytes of the parts are known
 	Hottest *Load   `json:"hottest,omitempty"` // the heaviest routing hash of the groups, when weighed
+	Pause   *Pause  `json:"pause,omitempty"`   // predicted of each hand-off, when something was measured
 }
 
 // Group is one shard and its parts, or neighbours and the one part that they become.
@@ -125,7 +126,8 @@ func refuse(next, format string, args ...any) error {
 //	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500
 //	the heaviest routing hash is 2dc50d42: 12 documents, 1200 bytes
 //
-// What is not weighed has "-" for documents and bytes.
+// What is not weighed has "-" for documents and bytes. A line about the predicted pause follows,
+// where there is one.
 func (plan Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "index %d, version %d: %d to %d shards\n", plan.Index, plan.Version, plan.Before, plan.After)
@@ -146,6 +148,9 @@ func (plan Plan) String() string {
 	_ = t.Flush() // a strings.Builder takes everything
 	if h := plan.Hottest; h != nil {
 		fmt.Fprintf(&b, "the heaviest routing hash is %08x: %d documents, %d bytes\n", h.Hash, h.Documents, h.Bytes)
+	}
+	if plan.Pause != nil {
+		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s\n", plan.Pause)
 	}
 	return trimmed(b.String())
 }

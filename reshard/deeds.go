@@ -66,7 +66,7 @@ func names(g *transfer.Group) string {
 func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (text string, err error) {
 	switch e.Do {
 	case transfer.MakeClone, transfer.Compare:
-		return "", t.clone(ctx, e.Group)
+		return t.clone(ctx, e.Group)
 	case transfer.HandOff:
 		return t.handOff(ctx, e.Group)
 	case transfer.OpenTarget: // the hand-off has opened it
@@ -84,40 +84,6 @@ func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (t
 		return "", t.tell(ctx, transfer.Event{Happened: transfer.WasDropped, Group: e.Group})
 	}
 	return "", fault.New(fault.Bug, "a reshaping owes %q", e.Do)
-}
-
-// clone stages what the shards of a group become, beside them, and compares it with what they
-// show.
-func (t *turn) clone(ctx context.Context, group int) error {
-	p, r, err := t.read(ctx)
-	if err != nil || r == nil {
-		return err
-	}
-	from, to, err := incarnations(p, r, group)
-	if err != nil {
-		return err
-	}
-	staged, err := t.Store.Stage(ctx, r.Index, from, to)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = staged.Close() }()
-	found, err := partition(ctx, staged, to)
-	if err != nil {
-		return err
-	}
-	at := map[uint32]int64{}
-	for i, reader := range staged.From {
-		at[from[i]] = reader.SeqNo()
-	}
-	g := &r.Groups[group]
-	if err = t.tell(ctx, transfer.Event{Happened: transfer.WasCloned, Group: group, At: positions(g, at)}); err != nil {
-		return err
-	}
-	if err := t.keep(ctx, group, "clone", found); err != nil {
-		return err
-	}
-	return t.tell(ctx, transfer.Event{Happened: transfer.Verified, Group: group, At: positions(g, at), Run: g.Cloned.Run + 1, Differences: found.Differences()})
 }
 
 func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect) error {

@@ -29,7 +29,7 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 			if err := drive.Wait(ctx, 50*time.Millisecond<<try); err != nil {
 				return "", err
 			}
-			if err := t.clone(ctx, group); err != nil { // what was written meanwhile is staged before the fence
+			if _, err := t.clone(ctx, group); err != nil { // what was written meanwhile is staged before the fence
 				return "", err
 			}
 		}
@@ -49,7 +49,7 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; what is written while the last changes are staged comes too fast for it",
 		tries, t.plan.Budget, over.Spent.Round(time.Millisecond), over.Step),
 		"resume it when less is written, or reverse it, since nothing was handed off, and begin another one with --pause-budget %s",
-		(2 * max(over.Spent, t.plan.Budget, 5*time.Millisecond)).Round(10*time.Millisecond))
+		placement.Needed(max(over.Spent, t.plan.Budget, t.longest)))
 }
 
 func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Record, group int) (store.HandedOff, error) {
@@ -67,7 +67,7 @@ func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Recor
 func (t *turn) handedOff(ctx context.Context, r *transfer.Record, group int, handed store.HandedOff) (string, error) {
 	t.pin(t.pinOf(&r.Groups[group], group), handed)
 	time.Sleep(20 * time.Millisecond) // who waited goes on, and is counted
-	pause := pauseOf(handed.Pause, handed.Waits())
+	pause := pauseOf(&handed)
 	err := t.Driver.Put(ctx, t.key("pause", group), pause)
 	return fmt.Sprintf("%s handed off in %s: %d requests waited, at most %s", names(&r.Groups[group]), handed.Pause.Round(10*time.Microsecond), pause.Waited, pause.Max.Round(10*time.Microsecond)), err
 }
@@ -90,14 +90,16 @@ const wayBack = "back/"
 // Pause is how long requests have waited behind the fence of a hand-off.
 type Pause struct {
 	Fence  time.Duration `json:"fence"` // from the fence to its release
+	Steps  store.Steps   `json:"steps"` // what that was made of
 	Waited int64         `json:"waited"`
 	P50    time.Duration `json:"p50"`
 	P99    time.Duration `json:"p99"`
 	Max    time.Duration `json:"max"`
 }
 
-func pauseOf(fence time.Duration, waits shard.Waits) Pause {
-	p := Pause{Fence: fence, Max: waits.Longest}
+func pauseOf(handed *store.HandedOff) Pause {
+	waits := handed.Waits()
+	p := Pause{Fence: handed.Pause, Steps: handed.Steps, Max: waits.Longest}
 	for _, n := range waits.Counts {
 		p.Waited += n
 	}

@@ -1,6 +1,7 @@
 package reshard_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,6 +37,7 @@ type house struct {
 	driver *drive.Driver
 	lane   *reshard.Lane
 	n      int
+	budget time.Duration // of the pause; 0: plenty
 }
 
 func newHouse(t testing.TB, shards int) *house { return newHouseOn(t, shards, nil) }
@@ -95,7 +97,7 @@ func (h *house) tryBegin(keep bool, plan func(placement.Placement) (placement.Pl
 	if err != nil {
 		return "", err
 	}
-	body := reshard.Plan{Index: "books", Shards: shards, Budget: 10 * time.Second, Policy: policy}
+	body := reshard.Plan{Index: "books", Shards: shards, Budget: cmp.Or(h.budget, 10*time.Second), Policy: policy}
 	text, _ := json.Marshal(body)
 	h.n++
 	id := fmt.Sprintf("m%d", h.n)

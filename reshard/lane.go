@@ -64,11 +64,12 @@ type turn struct {
 	worker.Slot
 	movement *movement.Record
 	plan     Plan
+	longest  time.Duration // that the pause of a hand-off was predicted to be, in this turn
 }
 
 func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {
 	plan, err := ReadPlan(m)
-	return &turn{l, s, m, plan}, err
+	return &turn{Lane: l, Slot: s, movement: m, plan: plan}, err
 }
 
 // Turn does what the reshaping owes for a phase.

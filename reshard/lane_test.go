@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/reshard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/worker"
@@ -66,6 +67,33 @@ func TestTheWayBackLosesNothing(t *testing.T) {
 	}
 }
 
+// TestAPauseIsPredicted from rehearsals, and where it will not fit the budget that is said before
+// anything is handed off, with the budget that would do.
+func TestAPauseIsPredicted(t *testing.T) {
+	h := newHouse(t, 2)
+	c := h.clients(2)
+	time.Sleep(50 * time.Millisecond)
+	h.budget = time.Microsecond
+	id := h.begin(false, by(2))
+	h.workBefore(id, reshard.PhaseSwitch)
+	m, err := h.driver.Movement(h.ctx, id)
+	h.must(err)
+	if said := m.Phases[0].Outcome; !strings.Contains(said, "above the pause budget: --pause-budget ") {
+		t.Errorf("the end of the clone says %q", said)
+	}
+	h.tell(id, movement.Pause)
+	h.tell(id, movement.Reverse)
+	h.work(id, movement.Reversed)
+	h.budget = 0
+	m = *h.work(h.begin(false, by(2)), movement.Finished)
+	c.end()
+	var told reshard.Progress
+	h.must(json.Unmarshal(m.Report, &told))
+	if len(told.Predicted) != 2 || len(told.Pauses) != 2 || told.Predicted[1].Basis != placement.Rehearsals || told.Predicted[1].Of != 3 || told.Predicted[1].Needs != 0 {
+		t.Errorf("%s", m.Report)
+	}
+}
+
 // bothWays: the report of a movement that was led back tells of the way there, and of the way
 // back: each has its hand-off, and was compared twice.
 func (h *house) bothWays(m *movement.Record) {
@@ -76,7 +104,7 @@ func (h *house) bothWays(m *movement.Record) {
 		h.Fatalf("the way back is not told: %s", m.Report)
 	}
 	for _, way := range []reshard.Way{told.Way, *told.Back} {
-		if len(way.Pauses) != 1 || way.Pauses[0].Fence == 0 || way.Cloned.Documents == 0 || way.Compared.Documents == 0 || way.Cloned.Differences()+way.Compared.Differences() > 0 {
+		if len(way.Predicted) != 1 || way.Predicted[0].Max == 0 || len(way.Pauses) != 1 || way.Pauses[0].Fence == 0 || way.Pauses[0].Steps.Stage == 0 || way.Cloned.Documents == 0 || way.Compared.Documents == 0 || way.Cloned.Differences()+way.Compared.Differences() > 0 {
 			h.Errorf("one way: %+v", way)
 		}
 	}

@@ -1,6 +1,7 @@
 package reshard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -31,9 +32,12 @@ type Progress struct {
 
 // Way is what the hand-offs of all groups have come to, one way.
 type Way struct {
-	Pauses   []Pause `json:"pauses"`   // of the hand-offs, in no order
-	Cloned   Found   `json:"cloned"`   // in CLONE
-	Compared Found   `json:"compared"` // at H
+	// Predicted is the pause of each hand-off as it was rehearsed right before it; Pauses are
+	// those that came of it. Both are in the order of the groups.
+	Predicted []placement.Pause `json:"predicted,omitempty"`
+	Pauses    []Pause           `json:"pauses"`
+	Cloned    Found             `json:"cloned"`   // in CLONE
+	Compared  Found             `json:"compared"` // at H
 }
 
 // RateOf is what throttle has set last.
@@ -85,8 +89,10 @@ func (p *Progress) stands(now placement.Placement, id string) error {
 
 // wayUnder reads what is kept of a way.
 func wayUnder(ctx context.Context, d *drive.Driver, prefix string) (way Way, err error) {
-	pauses, err := drive.Pieces[Pause](ctx, d, prefix+"pause/")
-	way.Pauses = slices.AppendSeq([]Pause{}, maps.Values(pauses))
+	way.Pauses, err = byGroup[Pause](ctx, d, prefix+"pause/")
+	if err == nil {
+		way.Predicted, err = byGroup[placement.Pause](ctx, d, prefix+"predicted/")
+	}
 	if err == nil {
 		way.Cloned, err = foundIn(ctx, d, prefix+"clone/")
 	}
@@ -94,6 +100,16 @@ func wayUnder(ctx context.Context, d *drive.Driver, prefix string) (way Way, err
 		way.Compared, err = foundIn(ctx, d, prefix+"verify/")
 	}
 	return way, err
+}
+
+// byGroup are the pieces that are kept of groups, in their order.
+func byGroup[T any](ctx context.Context, d *drive.Driver, under string) ([]T, error) {
+	pieces, err := drive.Pieces[T](ctx, d, under)
+	all := make([]T, 0, len(pieces))
+	for _, group := range slices.SortedFunc(maps.Keys(pieces), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) {
+		all = append(all, pieces[group])
+	}
+	return all, err
 }
 
 func foundIn(ctx context.Context, d *drive.Driver, under string) (all Found, err error) {

@@ -17,11 +17,23 @@ type HandedOff struct {
 	Placement placement.Placement // that it made
 	At        map[uint32]int64    // H: the last sequence number of each source
 	Pause     time.Duration       // from the fence to its release
+	Steps     Steps               // what it was made of
 	Staged    *shard.Staged       // readers of the sources at H, and what the incarnations show
 	// Waits counts the requests that have waited for the fence and gone on by now: shortly
 	// after, those are all.
 	Waits func() shard.Waits
 }
+
+// Steps are what the pause of a hand-off is made of.
+type Steps struct {
+	Drain  time.Duration `json:"drain"`  // until what was being written was synced
+	Stage  time.Duration `json:"stage"`  // the last changes, and what the shards become
+	Change time.Duration `json:"change"` // the compare-and-set of the placement
+	Open   time.Duration `json:"open"`   // of the new owners, until they answer
+}
+
+// Sum is the pause.
+func (s Steps) Sum() time.Duration { return s.Drain + s.Stage + s.Change + s.Open }
 
 // OverBudget is a hand-off that did not happen because it would have paused requests for
 // too long. Its kind is fault.Unavailable.
@@ -63,11 +75,13 @@ func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []s
 		}
 	}
 	h.begun = time.Now()
+	h.mark = h.begun
 	err := h.prepare(ctx)
 	if err == nil {
 		err = h.change(ctx)
 	}
 	h.release(ctx)
+	h.stepped(&h.result.Steps.Open)
 	h.result.Pause = time.Since(h.begun)
 	if err != nil && h.result.Staged != nil {
 		err = joined(err, h.result.Staged.Close())
@@ -91,6 +105,7 @@ type handOff struct {
 	shards []shard.Shard // of from
 	before shard.Waits   // of all of them
 	begun  time.Time
+	mark   time.Time // where the step under way began
 	lifts  []func(context.Context) error
 	result HandedOff
 }
@@ -133,10 +148,12 @@ func (h *handOff) prepare(ctx context.Context) error {
 		h.lifts = append(h.lifts, lift)
 		h.result.At[h.from[i]] = seqNo
 	}
+	h.stepped(&h.result.Steps.Drain)
 	staged, err := h.store.engine.Stage(limited, h.index, h.from, h.to)
 	if err != nil {
 		return h.late(ctx, "stage", err)
 	}
+	h.stepped(&h.result.Steps.Stage)
 	h.result.Staged = staged
 	for i, r := range staged.From {
 		if number := h.from[i]; r.SeqNo() != h.result.At[number] {
@@ -144,6 +161,12 @@ func (h *handOff) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stepped ends a step.
+func (h *handOff) stepped(took *time.Duration) {
+	now := time.Now()
+	*took, h.mark = now.Sub(h.mark), now
 }
 
 // late makes an error of the budget what it is.
@@ -170,6 +193,7 @@ func (h *handOff) change(ctx context.Context) error {
 	for round := 1; ; round++ {
 		record, p, err := s.readPlacement(begun, h.index)
 		if err == nil && h.named(p) {
+			h.stepped(&h.result.Steps.Change)
 			return h.follow(begun, p)
 		}
 		if err == nil && record.Revision != doubt {
