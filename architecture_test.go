@@ -217,6 +217,28 @@ func TestEveryPackageTellsItsStory(t *testing.T) {
 	}
 }
 
+// TestStoriesNameFilesThatAreThere: where a story says in which file to look, there it is.
+func TestStoriesNameFilesThatAreThere(t *testing.T) {
+	name := regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+	named := 0
+	for dir, src := range readSources(t) {
+		for _, file := range src.files {
+			if file.Doc == nil {
+				continue
+			}
+			for _, at := range name.FindAllString(file.Doc.Text(), -1) {
+				named++
+				if _, err := os.Stat(filepath.Join(filepath.FromSlash(dir), at)); err != nil {
+					t.Errorf("the story of %s names %s, which it has not", dir, at)
+				}
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no story names a file")
+	}
+}
+
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, src := range readSources(t) {
 		for path, file := range src.files {

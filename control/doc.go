@@ -13,6 +13,9 @@
 //	        Control.Preview   Preview          what a migration would do, and what forbids it
 //	        Control.Migrate   Movement         plans a migration, and works for it to its end
 //	        Control.Work                       works for all movements of a place
+//	        Control.PreviewReshape             what a split or a merge would do
+//	        Control.Reshape   Movement         plans one and starts it, where the store is open
+//	        Control.Placement Shelves          the shards of an index, and who owns what
 //	        Control.Movements, Movement, Watch, Failures
 //	                                           what a place records of movements
 //	        Control.Tell, Throttle             orders to one
@@ -47,9 +50,24 @@
 //  3. In the signatures of verbs nothing of the floors below appears but the words of
 //     packages document and fault, of movement (states, verbs, records), of work (the
 //     policy of leases), of migrate (plans, progress, limits), and of placement and reshard
-//     (plans of shards, and how far those are), so that a terminal needs no other import. [Store] speaks the vocabularies of package store.
+//     (plans of shards, and how far those are), so that a terminal needs no other import.
+//     [Store] speaks the vocabularies of package store.
 //  4. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
+//
+// # Where to look
+//
+//	reading a snapshot       read.go, documents.go, ahead.go; list.go, inspect.go, verify.go, estimate.go
+//	the indices of a store   indices.go, counts.go; place.go: which store, and how it is reached
+//	serving                  serve.go, socket.go, store.go, health.go, successor.go
+//	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
+//	                         preview.go: all of that for people
+//	where movements meet     side.go, coordination.go, meeting.go
+//	one movement             movement.go: verbs; movements_look.go: how far it is, and how fast;
+//	                         movements_desk.go: orders where a store is open
+//	splits and merges        reshape.go: plan and begin; reshape_weigh.go: where the documents lie;
+//	                         reshape_place.go: placement; reshape_reach.go: the same from elsewhere;
+//	                         reshape_told.go: how far one is
 //
 // Absent on purpose: flags, tables and terminals (package cli), and which stores
 // exist (the caller of [New] brings the openers).

@@ -23,11 +23,33 @@
 //     skipped, the rest compared, and what differs is sent or deleted.
 //   - stream: a data stream that documents are appended to, one backing index after the other.
 //   - failure: a document that the target refuses for good, listed with its cause.
-//   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the target) was read for a comparison.
+//   - letter: the failures of one item, which redrive sends again one by one.
+//   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the
+//     target) was read for a comparison.
 //   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
-//   - take: the snapshot that the movement takes of a cluster first: phase snapshot, which completes the plan.
-//   - phases: metadata (templates), indices (each made, or found), items (each shard is cut), documents, refresh,
-//     verify, aliases; then the ledger is settled. See [Phases].
+//   - take: the snapshot that the movement takes of a cluster first.
+//
+// # Phases, and where to look
+//
+//	snapshot   the take, which completes the plan       snapshotting.go
+//	metadata   templates                                phase_metadata.go, templates.go
+//	indices    each is made, or found                   indices.go, making.go; the body: metadata.go;
+//	                                                    streams: appending.go
+//	items      each shard is cut                        items.go; of a delta: delta.go
+//	documents  items are sent                           documents.go, copying.go, failures.go;
+//	                                                    of a delta: deltaread.go, deltasend.go
+//	refresh    settings are put back, and what was      reduce.go, closing.go
+//	           copied is made searchable
+//	verify     each index is compared                   checks.go, verify.go; one of them: compare.go,
+//	                                                    its sides: reading.go, how far: keeping.go
+//	aliases    made at one instant                      aliases.go
+//	repair     what differs is sent again               repair.go, mending.go
+//	redrive    what failed is tried again               redrive.go, resend.go
+//	the end    the ledger is handed over, or undone     closing.go, undo.go
+//
+// lane.go gives turns to these. progress.go and rate.go say how far it is and how fast,
+// hindrance.go what keeps it from its end; limits.go, sharing.go and hours.go hold it to how
+// fast, and when, it may be.
 //
 // # Invariants
 //
@@ -46,13 +68,15 @@
 //     are not changed, and neither is ever deleted.
 //  5. A delta deletes only what the older snapshot holds and the newer does not, in the version
 //     after that of the older one, and never what others have changed since.
-//  6. What a comparison says is true of one instant of the target, which it names (Verified.AsOf): a point in time that
-//     lives as long as the comparison does, whoever goes on with it. When the target has forgotten that, what was read
-//     of it is forgotten too. Servers without points in time are read as they are when they are read.
-//  7. A mark is written down together with what was read before it, and with nothing else; of the snapshot it is the
-//     end of a segment whose checksums were right.
-//  8. What the movement makes stands in the ledger before it is made, but for aliases, which go
-//     away with their indices, and for the backing indices that a stream gets which was there.
+//  6. What a comparison says is true of one instant of the target, which it names
+//     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
+//     on with it. When the target has forgotten that, what was read of it is forgotten too.
+//     Servers without points in time are read as they are when they are read.
+//  7. A mark is written down together with what was read before it, and with nothing else;
+//     of the snapshot it is the end of a segment whose checksums were right.
+//  8. What the movement makes stands in the ledger before it is made. Not in it are aliases,
+//     which go away with their indices, and the backing indices that are added to a stream
+//     which was there.
 //
 // # Keys
 //
@@ -66,30 +90,37 @@
 //	backing/INDEX             which index of a stream the documents go into
 //	check/RUN/TARGET          the piece of a comparison, and its result
 //	repair/RUN/TARGET         the piece of a repair, and its result
-//	state/check|repair/RUN/TARGET/WORKER~N  how far that is: the piece names which N counts
-//	redrive/RUN, letter/RUN/… how much was opened again; the pieces of what is sent again
+//	state/…/WORKER~N          how far a check or a repair (…) is: the piece names which N counts
+//	redrive/RUN               how much was opened again
+//	letter/RUN/ITEM           the piece of what is sent again of an item
 //	failed/ITEM/FROM          the documents of a batch that failed, by cause
 //	failure/ITEM/FROM         the same, one by one
 //	share/PROCESS             how many slots of a process send, and what it waits for
 //	plan/completed            the plan, when the snapshot has been taken
 //
-// And on a target that other movements may record on: claims/ID, of one that is recorded elsewhere; see [Claim].
+// On a target on which other movements may be recorded, claims/ID is the claim of one that is
+// recorded elsewhere; see [Claim].
 //
 // # Comparisons
 //
-// One slot compares an index, on as many parts of both sides at once as the process allows (8, of all its comparisons). A
-// first pass sums both sides in buckets; passes in finer buckets follow while those that differ hold too many documents,
-// and then up to 4 that compare 250,000 documents each one by one (see package reconcile): so both sides are read at most 8
-// times, and once when they are equal. What is unequal beyond that is told as what was not compared one by one, with how
-// many are missing at least; it holds the movement like a difference.
+// One slot compares an index. It reads several parts of both sides at once: up to 8 in a
+// process, of all comparisons that go on there.
 //
-// What is written down, at most each 30 seconds and when a lease is handed over, takes up to 10 MB. Whoever takes over goes
-// on there: a lease may be shorter than the comparison, and attempts count only when nothing more was read. So a segment
-// has to be read within the longest lease that its attempts reach, and where the server has no points in time
-// (Elasticsearch before 7.12, OpenSearch before 2.4) the index.
+// A first pass sums both sides in buckets. While the buckets that differ hold too many
+// documents, passes in finer buckets follow; then come up to 4 that compare 250,000 documents
+// each one by one (see package reconcile). So both sides are read at most 8 times, and once
+// when they are equal. What is unequal beyond that is told as what was not compared one by
+// one, with how many are missing at least; it holds the movement as a difference does.
 //
-// A repair is the same comparison, with one such pass, and then reads the snapshot once more: it sends what was found
-// missing, stale or different, and what was not compared one by one.
+// How far it is, is written down every 30 seconds at most, and when a lease is handed over; it
+// takes up to 10 MB. Whoever takes over goes on there: a lease may be shorter than the
+// comparison, and an attempt counts only when nothing more was read in it. So one segment has
+// to be read within the longest lease that the attempts reach; where the server has no points
+// in time (Elasticsearch before 7.12, OpenSearch before 2.4), one index.
+//
+// A repair is the same comparison, with one pass that compares one by one, and then reads the
+// snapshot once more: it sends what was found missing, stale or different, and what was not
+// compared one by one.
 //
 // Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),
 // comparing (reconcile).
