@@ -30,6 +30,16 @@
 //  4. What the movement made stands in its ledger as one entry: the reshaping of the index.
 //  5. An index that is deleted ends its reshaping: nothing is left to be done or undone.
 //
+// # Keys
+//
+// Below movement/ID/, beside the ledger (package movement):
+//
+//	phase/PHASE     the piece of a phase: one slot does it for all groups
+//	clone/GROUP     what the comparison in CLONE has found
+//	pause/GROUP     how long the hand-off has kept requests waiting
+//	verify/GROUP    what the comparison at H has found
+//	back/…/GROUP    the same of the way back
+//
 // Absent on purpose: which shards become which (package placement plans it), the states
 // (package transfer), fences and rows (packages store and shard), and shards that change
 // nodes, which come with the ring.
