@@ -130,16 +130,32 @@ func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happen
 		if left == 0 {
 			break
 		}
-		pause := time.Since(began)
-		if rate := t.rate(ctx); rate.BytesPerSecond > 0 {
-			pause = max(pause, time.Duration(float64(read)/float64(rate.BytesPerSecond)*float64(time.Second)))
-		}
-		if err := drive.Wait(ctx, pause); err != nil {
+		if err := t.makeRoom(ctx, time.Since(began), read); err != nil {
 			return err
 		}
 	}
-	err := t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
-	return err
+	return t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
+}
+
+// makeRoom waits as long as work took, and longer where the rate asks for that: by what it is
+// each second, since throttle changes it. Where the index is gone there is nothing to wait for.
+func (t *turn) makeRoom(ctx context.Context, took time.Duration, read int64) error {
+	for waited := time.Duration(0); ; {
+		pause := took
+		if rate := t.rate(ctx); rate.BytesPerSecond > 0 {
+			seconds := min(float64(read)/float64(rate.BytesPerSecond), 1e9)
+			pause = max(pause, time.Duration(seconds*float64(time.Second)))
+		}
+		step := min(pause-waited, time.Second)
+		_, r, err := t.read(ctx)
+		if err != nil || r == nil || step <= 0 {
+			return err
+		}
+		if err := drive.Wait(ctx, step); err != nil {
+			return err
+		}
+		waited += step
+	}
 }
 
 // rate is the newest that throttle has set.

@@ -240,3 +240,31 @@ func TestAnyEngineIsSplit(t *testing.T) {
 		t.Errorf("%s", m.Report)
 	}
 }
+
+// TestThrottleIsObeyedInTheMiddleOfAWait: what waits by a rate of one byte in a second goes on
+// when there is none any more, and not when those bytes would have been worth it.
+func TestThrottleIsObeyedInTheMiddleOfAWait(t *testing.T) {
+	h := newHouse(t, 1)
+	c := h.clients(1)
+	time.Sleep(100 * time.Millisecond)
+	c.end()
+	id := h.begin(false, by(2))
+	h.happens(id, movement.Event{Verb: movement.Throttle, Rate: json.RawMessage(`{"bytesPerSecond":1}`), By: "test"})
+	h.workBefore(id, reshard.PhaseRetire)
+	go func() {
+		for {
+			m, err := h.driver.Movement(h.ctx, id)
+			if err != nil || m.Current() != nil && m.Current().Name == reshard.PhaseRetire {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(500 * time.Millisecond) // it has shed one segment by then, and waits
+		_, _, _ = h.driver.Apply(h.ctx, id, movement.Event{Verb: movement.Throttle, Rate: json.RawMessage(`{}`), By: "test"})
+	}()
+	began := time.Now()
+	h.work(id, movement.Finished)
+	if took := time.Since(began); took < 500*time.Millisecond {
+		t.Errorf("it did not wait: it took %v", took)
+	}
+}
