@@ -122,12 +122,17 @@ func (p *shares) compare(s *segment.Segment, f *Found) {
 			continue
 		}
 		was := slices.ContainsFunc(p.from, func(v segment.View) bool { return v.Shows(doc) })
-		shown := 0
+		shown, owners := 0, 0
 		for i := range p.to {
 			if !p.to[i].Shows(doc) {
 				continue
 			}
-			if shown++; shown > 1 || !p.to[i].Range.Contains(s.Key(doc)) {
+			shown++
+			owned := p.to[i].Range.Contains(s.Key(doc))
+			if owned {
+				owners++
+			}
+			if !owned || owners > 1 {
 				f.add(reconcile.Misplaced, "%q, number %d, would be shown by shard %d", s.ID(doc), s.SeqNo(doc), p.to[i].Number)
 			}
 		}
