@@ -3,13 +3,17 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
 )
@@ -195,4 +199,47 @@ func openedAt(ctx context.Context, dir string, o embedded.Options) (*embedded.En
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, s, nil
+}
+
+// TestTakenUpOnAFullDisk: the placement names what was staged, and the process was killed before
+// it took it up. On a disk that is full by then it is read all the same, and when there is space
+// written.
+func TestTakenUpOnAFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	t.Chdir(disk)
+	defer func() { _ = os.Chdir("/") }() // a disk in use is not unmounted
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, rng := newReshaped(), rand.New(rand.NewPCG(1, 2))
+	steps := func(all ...func() error) {
+		t.Helper()
+		for _, step := range all {
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	agrees := func() error { return r.agree(ctx) }
+	opens := func() error { return r.open(ctx, vfs.Default) }
+	writes := func() error { return r.write(ctx, rng, 100) }
+	steps(opens, writes, func() error { return r.change(ctx, rng) }, writes)
+	left, half := r.placed.Shards[0], r.placed.Shards[0].Range
+	half.To = half.From + (half.To-half.From)/2
+	to := []shard.Incarnation{{Number: left.Number, Term: left.Term + 1, Range: half}, {Number: r.placed.Next, Term: left.Term + 1, Range: routing.Range{From: half.To + 1, To: left.Range.To}}}
+	steps(func() error {
+		staged, err := r.engine.Stage(ctx, 7, []uint32{left.Number}, to)
+		return errors.Join(err, staged.Close())
+	})
+	r.place(r.after([]uint32{left.Number}, to))
+	r.close()
+	free := fill(t, disk)
+	steps(opens, agrees)
+	if r.engine.Health().ReadOnly == nil {
+		t.Error("writes are taken, nothing was tried")
+	}
+	free()
+	steps(func() error { return writable(r.engine) }, agrees, writes, agrees)
+	r.close()
+	steps(opens, agrees)
+	r.close()
 }

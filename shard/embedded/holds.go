@@ -12,9 +12,9 @@ import (
 )
 
 // readHolds are the holds of a shard as they are stored.
-func readHolds(db *store, id shard.ID) (map[string]shard.Position, error) {
+func readHolds(from pebble.Reader, id shard.ID) (map[string]shard.Position, error) {
 	lower, upper := bounds(appendShard(nil, holdSpace, id))
-	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return nil, err
 	}

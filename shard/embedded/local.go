@@ -73,13 +73,13 @@ func (s *local) load(p placement.Placement) error {
 		return err
 	}
 	defer done()
-	taken := false
+	from, taken := pebble.Reader(db), false
 	if row, named := p.Shard(s.id.Number); named {
-		if taken, err = s.takeUp(db, row.Term); err != nil {
+		if from, taken, err = s.takeUp(db, row.Term); err != nil {
 			return err
 		}
 	}
-	if err := s.read(db); err != nil {
+	if err := s.read(from); err != nil {
 		return err
 	}
 	if taken {
@@ -89,14 +89,14 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.take(db, p); err != nil {
 		return err
 	}
-	return s.loadSegments(db)
+	return s.loadSegments(db, from)
 }
 
-// loadSegments reads what is stored of the segments, and publishes all that there is. The
-// mutex is held.
-func (s *local) loadSegments(db *store) error {
+// loadSegments reads what is stored of the segments, and publishes all that there is. From is
+// what takeUp gave. The mutex is held.
+func (s *local) loadSegments(db *store, from pebble.Reader) error {
 	if x := s.segments; x != nil {
-		st, err := x.load(db)
+		st, err := x.load(from)
 		if err == nil {
 			err = x.narrowStored(s.state.within)
 		}
@@ -132,16 +132,16 @@ func (s *local) showAll(db *store) error {
 }
 
 // read takes state and holds from disk, where nothing else is known. The mutex is held.
-func (s *local) read(db *store) error {
-	err := s.readStored(db)
+func (s *local) read(from pebble.Reader) error {
+	err := s.readStored(from)
 	s.mark.reset(s.state.last)
 	return err
 }
 
 // readStored takes state and holds from disk. The mutex is held.
-func (s *local) readStored(db *store) error {
+func (s *local) readStored(from pebble.Reader) error {
 	s.state = state{last: -1, pruned: -1, within: s.state.within}
-	value, closer, err := db.Get(stateKey(s.id))
+	value, closer, err := from.Get(stateKey(s.id))
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
 	case err != nil:
@@ -152,7 +152,7 @@ func (s *local) readStored(db *store) error {
 			return s.failure(err)
 		}
 	}
-	s.holds, err = readHolds(db, s.id)
+	s.holds, err = readHolds(from, s.id)
 	return s.failure(err)
 }
 

@@ -170,10 +170,10 @@ func (d *durable) of(st *stack) bool {
 
 // load reads the manifest and opens its files. Entries whose files are damaged come as
 // what they held. Without a manifest that fits the shard there is no stack.
-func (x *segments) load(db *store) (st *stack, err error) {
+func (x *segments) load(from pebble.Reader) (st *stack, err error) {
 	s := x.shard
 	x.durable = durable{masks: map[uint64]*segment.Bits{}}
-	value, err := get(db, manifestKey(s.id))
+	value, err := get(from, manifestKey(s.id))
 	if err != nil || value == nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (x *segments) load(db *store) (st *stack, err error) {
 	var entries []*entry
 	for _, listed := range m.entries {
 		x.numbers.Store(max(x.numbers.Load(), listed.number))
-		e, err := x.open(db, listed)
+		e, err := x.open(from, listed)
 		switch {
 		case err != nil && !scarce(err):
 			x.damaged(err)
@@ -230,9 +230,9 @@ func (x *segments) damaged(cause error) {
 }
 
 // open opens the file of an entry.
-func (x *segments) open(db *store, of listed) (*entry, error) {
+func (x *segments) open(from pebble.Reader, of listed) (*entry, error) {
 	id := x.shard.id
-	return openListed(x.shard.engine.files, db, id.Index, of, maskKey(id, of.number))
+	return openListed(x.shard.engine.files, from, id.Index, of, maskKey(id, of.number))
 }
 
 // openListed opens the file of an entry whose mask lies at a key.

@@ -132,9 +132,9 @@ func (s *local) again(db *store) error {
 		return nil
 	}
 	placed := s.gate.now()
-	taken, err := s.takeUp(db, placed.Term) // again: that it was is not synced
+	from, taken, err := s.takeUp(db, placed.Term) // again: that it was is not synced
 	if err == nil {
-		err = s.read(db)
+		err = s.read(from)
 	}
 	if err != nil {
 		return err

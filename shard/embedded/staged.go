@@ -96,16 +96,17 @@ func (n *staging) write(b *pebble.Batch, id shard.ID) error {
 }
 
 // takeUp makes what is staged of a shard for a term its state and manifest, if there is
-// something. It is not synced: until it is, it is there to be taken up again. The shard's
-// mutex is held, and nobody is admitted.
-func (s *local) takeUp(db *store, term int64) (taken bool, err error) {
+// something. It is not synced: until it is, it is there to be taken up again. From is where
+// both are read: what is on disk, and where that cannot be written, with what it should have
+// been given on top. The shard's mutex is held, and nobody is admitted.
+func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken bool, err error) {
 	value, err := get(db, stagedKey(s.id, term, stagedState))
 	if value == nil || err != nil {
-		return false, s.failure(err)
+		return db, false, s.failure(err)
 	}
 	next, goesOn, err := readStaged(value)
 	if err != nil {
-		return false, s.failure(err)
+		return db, false, s.failure(err)
 	}
 	stored, err := get(db, stateKey(s.id))
 	if err == nil && stored != nil {
@@ -115,17 +116,19 @@ func (s *local) takeUp(db *store, term int64) (taken bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, s.failure(err)
+		return db, false, s.failure(err)
 	}
-	b := db.NewBatch()
-	defer b.Close()
+	b := db.NewIndexedBatch()
 	if err = s.putUp(db, b, term, goesOn); err == nil {
-		err = errors.Join(b.Set(stateKey(s.id), encodeState(&next), nil), db.Apply(b, pebble.NoSync))
+		err = b.Set(stateKey(s.id), encodeState(&next), nil)
+	}
+	if from = b; !db.readOnly {
+		from, err = db, errors.Join(err, db.Apply(b, pebble.NoSync), b.Close())
 	}
 	if !goesOn {
 		s.inherits = s.engine.options.Now()
 	}
-	return err == nil, s.failure(err)
+	return from, err == nil, s.failure(err)
 }
 
 // putUp moves a staged manifest, and removes what belongs to the shard's past.
@@ -175,10 +178,11 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 		return false, err
 	}
 	defer done()
-	if taken, err = s.takeUp(db, row.Term); err != nil || !taken {
+	from, taken, err := s.takeUp(db, row.Term)
+	if err != nil || !taken {
 		return false, err
 	}
-	if err := s.readStored(db); err != nil {
+	if err := s.readStored(from); err != nil {
 		return true, err
 	}
 	s.state.within = row.Range
@@ -187,7 +191,7 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	if s.segments != nil {
 		s.segments.moved++
 	}
-	return true, s.loadSegments(db)
+	return true, s.loadSegments(db, from)
 }
 
 // Unstage keeps what the placement names: the next opening takes it up.
