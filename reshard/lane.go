@@ -1,6 +1,7 @@
 package reshard
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -89,11 +90,8 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	var held error // what an operator is needed for: it holds the movement, and another attempt may go on
 	key := work.Prefix(m.ID) + "phase/" + work.Safe(phase.Key())
 	outcome, err := worker.SingleTold(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) (string, error) {
-		if err := t.begin(ctx, phase); err != nil {
-			return "", err
-		}
-		text, err := t.all(ctx, deeds)
-		if err != nil && !drive.Passing(err) && ctx.Err() == nil {
+		text, err := t.patiently(ctx, phase, deeds)
+		if err != nil && ctx.Err() == nil {
 			held = err
 		}
 		return text, err
@@ -105,6 +103,31 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 		return worker.Outcome{Worked: true}, held
 	}
 	return outcome, err
+}
+
+// patience is how long a phase is tried again that meets what may go away by itself, such as a
+// full disk; then the movement holds.
+var patience = 30 * time.Second
+
+// patiently does the deeds of a phase, again and again while what fails them may pass.
+func (t *turn) patiently(ctx context.Context, phase *movement.Phase, deeds []transfer.Deed) (text string, err error) {
+	began := time.Now()
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		if err = t.begin(ctx, phase); err == nil {
+			text, err = t.all(ctx, deeds)
+		}
+		if err == nil || !drive.Passing(err) {
+			return text, err
+		}
+		if spent := time.Since(began); spent+pause > patience {
+			return text, fault.WithNext(fault.New(fault.Refused, "for %s it did not get on: %w", spent.Round(time.Second), err),
+				"%s; then resume it", cmp.Or(fault.Next(err), "mend the cause"))
+		}
+		t.Logger.Warn("a phase is tried again", "movement", t.movement.ID, "error", err)
+		if waited := drive.Wait(ctx, pause); waited != nil {
+			return text, waited
+		}
+	}
 }
 
 // deedsOf are the deeds of each phase.

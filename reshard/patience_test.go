@@ -1,0 +1,57 @@
+package reshard_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reshard"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/store"
+)
+
+// full is an engine that has no room to stage anything for so many tries.
+type full struct {
+	shard.Engine
+	tries atomic.Int64
+}
+
+func (f *full) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (*shard.Staged, error) {
+	if f.tries.Add(-1) >= 0 {
+		return nil, fault.WithNext(fault.New(fault.Unavailable, "no space left on device"), "free space")
+	}
+	return f.Engine.Stage(ctx, index, from, to)
+}
+
+// TestAFullDiskIsWaitedOutOrHolds: what may pass is tried again, far more often than a piece is
+// claimed, and what does not pass in time holds the movement with its cause, until it is resumed.
+func TestAFullDiskIsWaitedOutOrHolds(t *testing.T) {
+	h := newHouse(t, 1)
+	h.must(h.store.Close())
+	engine := &full{Engine: h.engine}
+	var err error
+	h.store, err = store.Open(h.ctx, h.coord, engine, store.Options{Logger: quiet})
+	h.must(err)
+	h.lane.Store = h.store
+
+	engine.tries.Store(5)
+	h.work(h.begin(false, by(2)), movement.Finished)
+
+	defer reshard.SetPatience(500 * time.Millisecond)()
+	engine.tries.Store(1 << 40)
+	id := h.begin(false, by(2))
+	m := h.work(id, movement.Held)
+	if !strings.Contains(m.Cause, "no space left on device") || !strings.Contains(m.Next, "free space; then resume") {
+		t.Errorf("it holds because of %q, and is told %q", m.Cause, m.Next)
+	}
+	engine.tries.Store(0)
+	h.tell(id, movement.Resume)
+	h.work(id, movement.Finished)
+	if n := h.shards(); n != 4 {
+		t.Errorf("%d shards", n)
+	}
+}
