@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,12 +87,15 @@ func (k *Desk) attend(ctx context.Context) {
 		if err != nil {
 			continue
 		}
+		if err := k.tidy(ctx, all); err != nil && ctx.Err() == nil {
+			k.logger.Warn("records of movements that have ended are left for now", "error", err)
+		}
 		for i := range all {
 			id := all[i].ID
 			if len(all[i].Owed()) == 0 {
 				k.mind(ctx, &all[i])
 			}
-			if len(all[i].Owed()) == 0 || !k.hosts(ctx, id) || !k.take(id) {
+			if len(all[i].Owed()) == 0 || !k.hosts(ctx, &all[i]) || !k.take(id) {
 				continue
 			}
 			working.Go(func() {
@@ -127,9 +131,32 @@ func (k *Desk) rest(ctx context.Context) {
 	}
 }
 
-func (k *Desk) hosts(ctx context.Context, id string) bool {
-	_, err := k.d.Store().Get(ctx, hostKey(id))
-	return err == nil
+// hosts tells whether the served store works for a movement. Nobody else reshapes its indices,
+// so it does so for those that were cut off before they had that record.
+func (k *Desk) hosts(ctx context.Context, m *movement.Record) bool {
+	_, err := k.d.Store().Get(ctx, hostKey(m.ID))
+	return err == nil || fault.Is(err, fault.NotFound) && Reshapes(m.Kind) && k.side.lane != nil
+}
+
+// tidy removes what movements were ended with, where who ended one was cut off right behind.
+func (k *Desk) tidy(ctx context.Context, all []movement.Record) error {
+	left, err := k.d.Store().List(ctx, worker.ClosingKey(""))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	ended := map[string]bool{}
+	for i := range all {
+		ended[all[i].ID] = all[i].State.Ended()
+	}
+	for _, record := range left {
+		id, _, _ := strings.Cut(strings.TrimPrefix(record.Key, worker.ClosingKey("")), "/")
+		if ended[id] {
+			if err := k.d.Remove(ctx, record.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // take marks a movement as one that this process works for; false when it is.
