@@ -20,18 +20,18 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	scratch = dir
+	scratches = append(scratches, dir)
 	return Build(context.Background(), dir)
 })
 
-var scratch string
+var scratches []string // folders of binaries
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("rapid.nofailfile", "true") // the seed that it prints repeats a failure
 	code := m.Run()
-	if scratch != "" {
-		os.RemoveAll(scratch)
+	for _, dir := range scratches {
+		os.RemoveAll(dir)
 	}
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
