@@ -27,6 +27,20 @@ func (b *Bits) Clear(doc Doc) { b.words[doc>>6] &^= 1 << (doc & 63) }
 // Clone is a copy.
 func (b *Bits) Clone() *Bits { return &Bits{words: append([]uint64(nil), b.words...), n: b.n} }
 
+// Add puts all docs of another set of the segment into b.
+func (b *Bits) Add(other *Bits) {
+	for i, w := range other.words {
+		b.words[i] |= w
+	}
+}
+
+// Keep takes all docs out of b that are not in another set of the segment.
+func (b *Bits) Keep(other *Bits) {
+	for i, w := range other.words {
+		b.words[i] &= w
+	}
+}
+
 // Count is how many docs are in the set.
 func (b *Bits) Count() int {
 	n := 0

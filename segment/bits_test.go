@@ -54,6 +54,28 @@ func TestBitsAreASet(t *testing.T) {
 	})
 }
 
+func TestSetsAreJoinedAndMet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(t, "docs")
+		draw := func(label string) *segment.Bits {
+			b := segment.NewBits(n)
+			for _, doc := range rapid.SliceOf(rapid.IntRange(0, n-1)).Draw(t, label) {
+				b.Set(segment.Doc(doc))
+			}
+			return b
+		}
+		one, other := draw("one"), draw("other")
+		joined, met := one.Clone(), one.Clone()
+		joined.Add(other)
+		met.Keep(other)
+		for doc := range segment.Doc(n) {
+			if joined.Has(doc) != (one.Has(doc) || other.Has(doc)) || met.Has(doc) != (one.Has(doc) && other.Has(doc)) {
+				t.Fatalf("%d is in one: %v, in the other: %v, joined: %v, met: %v", doc, one.Has(doc), other.Has(doc), joined.Has(doc), met.Has(doc))
+			}
+		}
+	})
+}
+
 // The facts of SmallFloat.intToByte4: exact up to 40, all bytes used up to the greatest int.
 func TestLengthsAreRoundedAsLuceneDoes(t *testing.T) {
 	for n := range uint32(41) {

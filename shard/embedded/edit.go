@@ -85,10 +85,7 @@ func (ed *edit) narrow(within routing.Range) {
 		e.guarded(func() {
 			out := e.OutOf(within)
 			e.copy()
-			into := e.hidden.Words()
-			for w, more := range out.Words() {
-				into[w] |= more
-			}
+			e.hidden.Add(out)
 			e.shown = e.Docs() - e.hidden.Count()
 		})
 	}

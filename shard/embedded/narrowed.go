@@ -54,10 +54,7 @@ func (n *narrowed) entry(e *entry, within routing.Range) (*entry, error) {
 	changed.hidden = out
 	if e.hidden != nil {
 		changed.hidden = out.Clone()
-		into := changed.hidden.Words()
-		for w, more := range e.hidden.Words() {
-			into[w] |= more
-		}
+		changed.hidden.Add(e.hidden)
 	}
 	changed.shown = e.Docs() - changed.hidden.Count()
 	if changed.shown == e.Docs() {

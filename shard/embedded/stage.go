@@ -301,10 +301,7 @@ func (n *staging) add(e *entry) {
 		both.hidden = nil
 	} else {
 		both.hidden = both.hidden.Clone()
-		into := both.hidden.Words()
-		for w, hidden := range e.hidden.Words() {
-			into[w] &= hidden
-		}
+		both.hidden.Keep(e.hidden)
 	}
 	n.entries[i] = &both
 }
