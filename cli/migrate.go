@@ -44,7 +44,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.StringVar(&to, "snapshot-to", "", "with --from-cluster: the repository of the snapshot, `REPO`, as this machine sees it")
 	flags.StringVar(&req.SnapshotRepository, "snapshot-repository", "", "with --from-cluster: the `NAME` under which that cluster knows the repository; none: it is told of it for as long as the movement lasts")
 	flags.StringVar(&req.Target, "to", "", "where the documents go: `URL|DIR`")
-	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index another name: `OLD=NEW`; with one * on each side, what it stands for goes over: 'logs-*=old-logs-*'; may be repeated")
+	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index, or with --data-streams append a data stream, another name: `OLD=NEW`; with one * on each side, what it stands for goes over: 'logs-*=old-logs-*'; may be repeated")
 	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
 	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents; what is overwritten (an equal or older version) is not brought back by abort")
 	flags.StringVar(&req.Coordinate, "coordinate", "auto", "where the movement is recorded, and workers join it: `auto|target|local:DIR|postgres://…`; auto: the target")

@@ -53,7 +53,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		return nil, err
 	}
 	p := &planned{plan: plan, private: left, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
-	streams, err := planStreams(ctx, req, chosen)
+	streams, err := planStreams(ctx, req, chosen, renaming)
 	if err != nil {
 		return nil, err
 	}
@@ -110,22 +110,6 @@ func withoutPrivate(ctx context.Context, chosen selection, patterns []string) (n
 		}
 	}
 	return names, private, nil
-}
-
-// planStreams are the data streams that are appended to, by the indices that back them.
-func planStreams(ctx context.Context, req *MigrateRequest, chosen selection) (map[string]migrate.InStream, error) {
-	if req.Metadata.Streams != migrate.AppendStreams {
-		return nil, nil
-	}
-	if req.Delta || req.Since != "" {
-		err := fault.New(fault.Refused, "a data stream takes new documents alone, and a delta changes and deletes some")
-		return nil, fault.WithNext(err, "leave --data-streams append away")
-	}
-	global, err := chosen.snapshot.Global(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return migrate.StreamsOf(global)
 }
 
 // read reads what the snapshot tells of an index.

@@ -84,24 +84,30 @@ func checkRenamings(all []renaming, indices []migrate.Index) error {
 			for _, index := range indices {
 				if index.Stream == nil {
 					own = append(own, index.Source)
+				} else if !slices.Contains(own, index.Stream.From()) {
+					own = append(own, index.Stream.From())
 				}
 			}
-			err := fault.New(fault.Usage, "--rename names %q, which is no index that is moved under a name of its own", r.old)
+			err := fault.New(fault.Usage, "--rename names %q, which is no index or data stream that is moved under a name of its own", r.old)
 			return fault.WithNext(err, "those are %s", listed(own))
 		}
 	}
 	return nil
 }
 
-// checkNames refuses two indices of one name.
+// checkNames refuses two indices, or data streams, of one name.
 func checkNames(indices []migrate.Index) error {
 	targets := map[string]string{}
 	for _, index := range indices {
-		if other, twice := targets[index.Target]; twice && index.Stream == nil {
-			err := fault.New(fault.Usage, "%s and %s would both become %s", other, index.Source, index.Target)
+		own := index.Source
+		if index.Stream != nil {
+			own = index.Stream.From()
+		}
+		if other, twice := targets[index.Target]; twice && other != own {
+			err := fault.New(fault.Usage, "%s and %s would both become %s", other, own, index.Target)
 			return fault.WithNext(err, "give one of them another name with --rename")
 		}
-		targets[index.Target] = index.Source
+		targets[index.Target] = own
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestRenaming(t *testing.T) {
 		{"two patterns", []string{"l*=a*", "*1=b*"}, []string{"l1"}, `l1 fits both "l*" and "*1" of --rename → name it by itself as well: --rename l1=NEW`, true},
 		{"two become one", []string{"a-*=x-*", "b-*=x-*"}, []string{"a-1", "b-1"}, "a-1 and b-1 would both become x-1 → give one", true},
 		{"becomes one that is there", []string{"a=b"}, []string{"a", "b"}, "a and b would both become b", true},
-		{"fits nothing", []string{"logs-*=old-*"}, []string{"a", "b"}, `--rename names "logs-*", which is no index that is moved under a name of its own → those are a, b`, true},
+		{"fits nothing", []string{"logs-*=old-*"}, []string{"a", "b"}, `--rename names "logs-*", which is no index or data stream that is moved under a name of its own → those are a, b`, true},
 		{"no pair", []string{"a"}, nil, `"a" is no pair of names → write old=new, or both with one *`, true},
 		{"a star on one side", []string{"a*=b"}, nil, "is no pair", true},
 		{"a star on the other", []string{"a=b*"}, nil, "is no pair", true},

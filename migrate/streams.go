@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/reshelve/reshelve/fault"
@@ -52,10 +53,14 @@ const (
 
 // InStream is the place of an index in a data stream.
 type InStream struct {
-	Name string `json:"name"`
-	Nth  int    `json:"nth"` // of its backing indices, from 0
-	Last bool   `json:"last,omitempty"`
+	Name   string `json:"name"`             // on the target
+	Source string `json:"source,omitempty"` // in the snapshot, where that is another one
+	Nth    int    `json:"nth"`              // of its backing indices, from 0
+	Last   bool   `json:"last,omitempty"`
 }
+
+// From is the name of the stream in the snapshot.
+func (s *InStream) From() string { return cmp.Or(s.Source, s.Name) }
 
 // StreamsOf are the places of the backing indices of a snapshot, by their names.
 func StreamsOf(g *snapshot.Global) (map[string]InStream, error) {
