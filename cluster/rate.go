@@ -9,11 +9,17 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// meter lets so many units through in a second; its limit may change at any time.
-type meter struct{ limiter *rate.Limiter }
+// meter lets so many units through in a second; its limit may change at any time. Batches go
+// one after the other: were all to wait at the same time, the first would be sent as late as
+// the last, and a short lease would end before anything is acknowledged.
+type meter struct {
+	limiter *rate.Limiter
+	turn    chan struct{} // filled by the batch whose units go
+	spare   int           // units that were let through for a batch that was given up; who has the turn has it
+}
 
 func newMeter(perSecond float64) *meter {
-	m := &meter{rate.NewLimiter(rate.Inf, 1)}
+	m := &meter{limiter: rate.NewLimiter(rate.Inf, 1), turn: make(chan struct{}, 1)}
 	m.set(perSecond)
 	return m
 }
@@ -29,32 +35,53 @@ func (m *meter) set(perSecond float64) {
 }
 
 // most is how many units a batch may have so that it does not wait for long: what half a
-// second lets through, and one at least.
-func (m *meter) most() float64 {
+// second lets through, of so many batches one after the other, and one at least.
+func (m *meter) most(batches int) float64 {
 	if limit := m.limiter.Limit(); limit != rate.Inf {
-		return max(1, float64(limit)/2)
+		return max(1, float64(limit)/2/float64(max(batches, 1)))
 	}
 	return math.Inf(1)
 }
 
-// pass waits until n units may go. It goes by bursts, so that a changed limit
-// counts within a tenth of a second.
+// pass waits until n units may go.
 func (m *meter) pass(ctx context.Context, n int) error {
+	if !m.limited() {
+		return ctx.Err()
+	}
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	left, err := m.let(ctx, n-min(n, m.spare))
+	m.spare = max(0, m.spare-n)
+	if err != nil {
+		m.spare = min(n-left, int(m.most(1)))
+	}
+	return err
+}
+
+// let waits until n units may go; left are those that did not, when it is given up. It goes by
+// bursts, so that a changed limit counts within a tenth of a second.
+func (m *meter) let(ctx context.Context, n int) (left int, err error) {
 	for n > 0 {
-		if m.limiter.Limit() == rate.Inf {
-			return ctx.Err()
+		if !m.limited() {
+			return n, ctx.Err()
 		}
 		piece := min(n, m.limiter.Burst())
 		if err := m.limiter.WaitN(ctx, piece); err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return n, context.Cause(ctx)
 			}
-			if m.limiter.Limit() != rate.Inf && piece <= m.limiter.Burst() {
-				return fault.New(fault.Limit, "its turn within the rate limit comes after the deadline")
+			if m.limited() && piece <= m.limiter.Burst() {
+				return n, fault.New(fault.Limit, "its turn within the rate limit comes after the deadline")
 			}
 			continue // the limit was changed between the two lines
 		}
 		n -= piece
 	}
-	return nil
+	return 0, nil
 }
+
+func (m *meter) limited() bool { return m.limiter.Limit() != rate.Inf }

@@ -163,13 +163,56 @@ func TestRatesHoldAndChange(t *testing.T) {
 		if took := write(1000); took < 9800*time.Millisecond || took > 10*time.Second {
 			t.Errorf("1000 documents at 100 a second took %s", took)
 		}
-		time.AfterFunc(2*time.Second, func() { w.Throttle(0, 0) })
+		time.AfterFunc(2*time.Second, func() { w.Throttle(0, 0, 1) })
 		if took := write(1000); took < 1900*time.Millisecond || took > 2200*time.Millisecond {
 			t.Errorf("the limit was lifted after 2 s, and it took %s", took)
 		}
-		w.Throttle(0, 9400)
+		w.Throttle(0, 9400, 1)
 		if took := write(1000); took < 9*time.Second || took > 11*time.Second {
 			t.Errorf("94 KB at 9.4 KB a second took %s", took)
+		}
+	})
+}
+
+// TestABatchGoesSoonUnderALimit: of several that wait for their turn the first is not sent as
+// late as the last, and what was let through for one that is given up is not lost.
+func TestABatchGoesSoonUnderALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, err := clientOf(newFake()).NewWriter(t.Context(), cluster.WriterOptions{DocsPerSecond: 20})
+		must(t, err)
+		batchOf := func(n int) *cluster.Batch {
+			batch := &cluster.Batch{}
+			for i := range n {
+				must(t, batch.Add(cluster.Op{Index: "a", ID: fmt.Appendf(nil, "%d", i), Version: 1, Source: []byte(`{}`)}))
+			}
+			return batch
+		}
+		began := time.Now()
+		var wait sync.WaitGroup
+		for i := range 4 {
+			wait.Add(1)
+			must(t, w.Start(t.Context(), batchOf(10), func(_ cluster.Result, err error) {
+				defer wait.Done()
+				must(t, err)
+				if took, most := time.Since(began), time.Duration(i+1)*500*time.Millisecond; took > most {
+					t.Errorf("batch %d of 10 documents, at 20 a second, took %s", i+1, took)
+				}
+			}))
+			synctest.Wait()
+		}
+		wait.Wait()
+		began = time.Now()
+		waiting, giveUp := context.WithCancelCause(t.Context())
+		time.AfterFunc(410*time.Millisecond, func() { giveUp(errors.New("the lease is nearly over")) })
+		ended := make(chan error)
+		must(t, w.StartWaiting(waiting, t.Context(), batchOf(10), func(_ cluster.Result, err error) { ended <- err }))
+		if err := <-ended; err == nil {
+			t.Error("it was sent")
+		}
+		_, err = w.Write(t.Context(), batchOf(10))
+		must(t, err)
+		if took := time.Since(began); took > 600*time.Millisecond {
+			t.Errorf("after one that was given up at %s, ten documents took until %s", 410*time.Millisecond, took)
 		}
 	})
 }

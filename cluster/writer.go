@@ -51,6 +51,7 @@ type Writer struct {
 	totals   totals
 
 	number  atomic.Int64 // of the batch that was started last
+	senders atomic.Int64 // who share the limits; 0: one
 	mu      sync.Mutex
 	waiting error
 }
@@ -151,8 +152,10 @@ func (c *Client) maxRequest(ctx context.Context) (least int64, err error) {
 	return least, nil
 }
 
-// Throttle changes the rate limits, of requests that are already waiting too. 0 is none.
-func (w *Writer) Throttle(docsPerSecond, bytesPerSecond float64) {
+// Throttle changes the rate limits, of requests that are already waiting too. 0 is none. Senders
+// is how many there are, each with a batch at a time: the more, the shorter batches are.
+func (w *Writer) Throttle(docsPerSecond, bytesPerSecond float64, senders int) {
+	w.senders.Store(int64(senders))
 	w.docs.set(docsPerSecond)
 	w.bytes.set(bytesPerSecond)
 }
@@ -162,9 +165,13 @@ func (w *Writer) Throttle(docsPerSecond, bytesPerSecond float64) {
 func (w *Writer) Room(b *Batch, op *Op) bool {
 	const frame = 96 // the names of an action line, and a version
 	size := len(op.Index) + len(op.ID) + len(op.Routing) + len(op.Source) + frame
-	docs, bytes := min(float64(w.o.MaxDocs), w.docs.most()), min(float64(w.maxBytes.Load()), w.bytes.most())
+	senders := int(w.senders.Load())
+	docs, bytes := min(float64(w.o.MaxDocs), w.docs.most(senders)), min(float64(w.maxBytes.Load()), w.bytes.most(senders))
 	return b.Len() == 0 || float64(b.Len()) < docs && float64(b.Bytes()+size) <= bytes
 }
+
+// Limited tells whether there is a rate limit: what is sent waits for its turn then.
+func (w *Writer) Limited() bool { return w.docs.limited() || w.bytes.limited() }
 
 // Start sends a batch and returns when there is a slot for it, of which there are
 // WriterOptions.Concurrency; so many batches are at work at most. Done is called

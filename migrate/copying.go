@@ -70,6 +70,9 @@ func (s *sending) send(b *batch, end int64) error {
 	if b.Len() == 0 {
 		return s.answered(b, cluster.Result{})
 	}
+	if s.writer.Limited() { // more of them in the line would only make other items wait
+		s.wait.Wait()
+	}
 	s.wait.Add(1)
 	err := s.writer.StartWaiting(s.waiting, s.ctx, &b.Batch, func(result cluster.Result, err error) {
 		defer s.wait.Done()

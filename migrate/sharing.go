@@ -84,7 +84,7 @@ func (t *turn) sends(ctx context.Context) (done func()) {
 // apply gives the writer this process's part of the limits. The mutex is held.
 func (s *sharing) apply(w *cluster.Writer) {
 	mine := s.limits.Share(s.slots, s.slots+s.others)
-	w.Throttle(mine.DocumentsPerSecond, mine.BytesPerSecond)
+	w.Throttle(mine.DocumentsPerSecond, mine.BytesPerSecond, s.slots)
 }
 
 // sees takes what operators have asked for of the movement as it is now; false when it may
