@@ -47,7 +47,7 @@ var conformance = []known{
 		never: "nothing is copied from a shard: there are no replicas, and ranges change nodes with the ring alone. That one is opened, split or joined again at once, and that its changes begin where it does, is tried"},
 	{name: "29 a snapshot is taken meanwhile", held: []string{"shard/embedded.TestCrashOfStage"}, try: noSnapshots,
 		never: "no snapshot is taken of a store. What a copy of its folder holds at any instant is what a crash leaves, which is tried"},
-	{name: "30 clients over splits, merges, ways back and kills see one order", held: []string{"proof.TestKillsWhileShardsMove"}},
+	{name: "30 clients over splits, merges, ways back and kills see one order", held: []string{"proof.TestKillsWhileShardsMove", "proof.TestHistoriesWhileShardsMove"}},
 }
 
 // TestWhatSplitsHaveLost: the 46 historical bugs of who moves or reshapes live data, by number.

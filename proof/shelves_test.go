@@ -169,8 +169,8 @@ func (m *mover) settle(ctx context.Context, url string) {
 }
 
 // TestKillsWhileShardsMove kills the server at random moments while clients write, read and
-// search, and shards are split, merged and led back all the time. What the clients saw over
-// all lives must have one order, every movement ends, and nothing of it is left.
+// search, an auditor gets and searches all keys, and shards are split, merged and led back all
+// the time. What they saw over all lives must have one order, every movement ends, and nothing of it is left.
 func TestKillsWhileShardsMove(t *testing.T) {
 	kills, s := number(t, "PROOF_MOVING_KILLS", 12), seed(t)
 	dir := dataFolder(t)
@@ -186,7 +186,7 @@ func TestKillsWhileShardsMove(t *testing.T) {
 		if life%4 == 0 {
 			b.agreeAll(url, life, s)
 		}
-		b.liveAndDie(p, url, life, s, m.run, time.Duration(300+dice.IntN(1500))*time.Millisecond)
+		b.liveAndDie(p, url, life, s, b.moveAndAudit(m, life, s), time.Duration(300+dice.IntN(1500))*time.Millisecond)
 	}
 	p, url = serve(t, dir)
 	m.settle(t.Context(), url)
