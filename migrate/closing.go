@@ -11,7 +11,6 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -47,23 +46,13 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 	if busy, err := worker.Busy(ctx, t.Driver, m.ID, t.plan.Policy); err != nil || busy {
 		return worker.Outcome{}, err
 	}
-	key, reported := worker.ClosingKey(m.ID), worker.ClosingKey(m.ID)+"/report"
-	outcome, err := worker.Single(ctx, s, m, key, t.plan.Policy, func(ctx context.Context) error {
+	return worker.Closing(ctx, s, m, t.plan.Policy, func(ctx context.Context, reported string) error {
 		return t.closeOnce(ctx, reported, finish)
 	})
-	if err != nil || !outcome.Done {
-		return outcome, err
-	}
-	record, err := t.Driver.Store().Get(ctx, reported)
-	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
-		return worker.Outcome{}, nil
-	}
-	outcome.Report = record.Value
-	return outcome, err
 }
 
-// closeOnce makes the report, and then goes through the ledger and removes the records. What
-// an attempt before has reported stands: it has perhaps removed records already.
+// closeOnce makes the report, and then goes through the ledger. What an attempt before has
+// reported stands: it has perhaps removed records already.
 func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) error {
 	p, err := ProgressOf(ctx, t.Driver, t.movement)
 	if err == nil { // it will be read when this has ended, too
@@ -92,10 +81,7 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 		}
 		stuck = append(stuck, err)
 	}
-	if err := errors.Join(stuck...); err != nil {
-		return err
-	}
-	return t.Driver.RemoveAll(ctx, work.Prefix(t.movement.ID))
+	return errors.Join(stuck...)
 }
 
 // end does with the thing of an entry what the movement's end asks for. What it leaves alone

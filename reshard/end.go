@@ -8,7 +8,6 @@ import (
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/transfer"
-	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -22,8 +21,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 	if l.busy(m.ID) {
 		return worker.Outcome{}, nil
 	}
-	reported := worker.ClosingKey(m.ID) + "/report"
-	outcome, err := worker.Single(ctx, s, m, worker.ClosingKey(m.ID), t.plan.Policy, func(ctx context.Context) error {
+	return worker.Closing(ctx, s, m, t.plan.Policy, func(ctx context.Context, reported string) error {
 		l.unpin(func(at pin) bool { return at.movement == m.ID }) // it was led back before it was compared
 		err := do(t, ctx)
 		var p *Progress
@@ -39,20 +37,8 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 		if err == nil {
 			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))
 		}
-		if err != nil {
-			return err
-		}
-		return t.Driver.RemoveAll(ctx, work.Prefix(m.ID))
+		return err
 	})
-	if err != nil || !outcome.Done {
-		return outcome, err
-	}
-	record, err := t.Driver.Store().Get(ctx, reported)
-	if fault.Is(err, fault.NotFound) { // somebody else has told the end, and tidied up
-		return worker.Outcome{}, nil
-	}
-	outcome.Report = record.Value
-	return outcome, err
 }
 
 // back is what abort and reverse do.
