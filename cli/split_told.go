@@ -49,6 +49,9 @@ func reshapingLines(m *control.Movement) (lines []string) {
 	if len(r.Owed) > 0 && !m.State.Ended() {
 		lines = append(lines, "still to be done: "+strings.Join(r.Owed, ", "))
 	}
+	if limits := m.Limits(); limits.BytesPerSecond > 0 && !m.State.Ended() {
+		lines = append(lines, "limit of what is written again: "+limits.String())
+	}
 	return lines
 }
 

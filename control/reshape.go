@@ -76,7 +76,7 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 	s := k.side.lane.Store
 	p, err := s.PlacementOf(ctx, req.Index)
 	if err != nil {
-		return nil, fault.At(err, "index "+req.Index)
+		return nil, noIndex(err, req.Index)
 	}
 	planned := &ReshapePlan{Kind: req.Kind, Name: req.Index, PauseBudget: reshard.DefaultBudget, Refusals: []Problem{}}
 	if req.PauseBudget != "" {
@@ -95,6 +95,14 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 		return nil, err
 	}
 	return planned, k.vetoes(ctx, p, planned)
+}
+
+// noIndex is the error of an index that is asked for by its name.
+func noIndex(err error, name string) error {
+	if err = fault.At(err, "index "+name); fault.Is(err, fault.NotFound) {
+		err = fault.WithNext(err, "name an index that is there, not an alias: GET /_cat/indices lists them")
+	}
+	return err
 }
 
 // checkReshape refuses what this process cannot do, and what asks for no shape or for several.

@@ -41,7 +41,7 @@ func (k *Desk) Placement(ctx context.Context, index string) (*Shelves, error) {
 	}
 	view, err := k.side.lane.Store.PlacementView(ctx, index)
 	if err != nil {
-		return nil, fault.At(err, "index "+index)
+		return nil, noIndex(err, index)
 	}
 	told := &Shelves{Index: index, Version: view.Version, Shards: []Shelf{}}
 	states := map[uint32]string{}

@@ -50,10 +50,15 @@ type Part struct {
 // refuses what no index may be.
 func (p Placement) plan(w Weights, groups []Group) (Plan, error) {
 	plan := Plan{Index: p.Index, Version: p.Version, Before: len(p.Shards), After: len(p.Shards), Groups: groups, Weighed: w != nil}
+	for i := range groups {
+		plan.After += len(groups[i].To) - len(groups[i].From)
+	}
+	if plan.After > Most {
+		return Plan{}, refuse("make fewer parts, or join shards first", "the index would have %d shards, more than %d", plan.After, Most)
+	}
 	next := p.Next
 	for i := range groups {
 		g := &groups[i]
-		plan.After += len(g.To) - len(g.From)
 		for j := range g.To {
 			part := &g.To[j]
 			part.Shard = g.From[0].Number
@@ -69,9 +74,6 @@ func (p Placement) plan(w Weights, groups []Group) (Plan, error) {
 			}
 		}
 		plan.hottest(w, g)
-	}
-	if plan.After > Most {
-		return Plan{}, refuse("make fewer parts, or join shards first", "the index would have %d shards, more than %d", plan.After, Most)
 	}
 	return plan, nil
 }
