@@ -70,6 +70,9 @@ func wayLines(way *control.ReshapedWay, budget time.Duration, compared bool) (li
 	if way.Compared.Documents > 0 || compared {
 		lines = append(lines, fmt.Sprintf("%s compared at the hand-off: %s", counted(way.Compared.Documents, "document"), counted(way.Compared.Differences(), "difference")))
 	}
+	if line := sharedLine(way); line != "" {
+		lines = append(lines, line)
+	}
 	for i, example := range append(slices.Clip(way.Cloned.Examples), way.Compared.Examples...) {
 		if i == toldExamples {
 			lines = append(lines, "differs: … --output json tells more")
@@ -88,6 +91,31 @@ func handedOff(m *control.Movement) bool {
 		}
 	}
 	return false
+}
+
+// sharedLine is how much the shards share of their segments, and how that is shed: of the shard
+// that rests longest. "" when there is nothing to say.
+func sharedLine(way *control.ReshapedWay) string {
+	var left, written, rate int64
+	var rests float64
+	var before, now time.Duration
+	for _, s := range way.Shared {
+		left, written = left+s.Bytes, written+s.Written
+		if s.Written > 0 {
+			rate, rests, before, now = s.PerSecond, max(rests, s.Rests), s.Searches.Before, max(now, s.Searches.Now)
+		}
+	}
+	if left+written == 0 {
+		return ""
+	}
+	text := "shared: " + bytesText(left) + " of segments of which another shard shows the rest"
+	if written > 0 {
+		text += fmt.Sprintf("; %s written again, at %s/s, resting %gx as long as it works", bytesText(written), bytesText(rate), rests)
+	}
+	if before > 0 && now > 0 {
+		text += fmt.Sprintf("; searches p95 %s, before %s", roundedSpan(now), roundedSpan(before))
+	}
+	return text
 }
 
 // predictedLine is what the pauses were predicted to be: the longest of each measure.

@@ -185,7 +185,7 @@ func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement,
 	}
 	policy := work.Default
 	policy.Heartbeat = time.Second
-	plan := reshard.Plan{Index: req.Index, Shards: planned.Plan, Budget: planned.PauseBudget, Policy: policy}
+	plan := reshard.Plan{Index: req.Index, Shards: planned.Plan, Budget: planned.PauseBudget, SearchesP95: reshard.SearchesP95(k.side.lane.Store.RecentSearches()), Policy: policy}
 	now, err := k.d.Now(ctx)
 	if err != nil {
 		return nil, err

@@ -118,55 +118,6 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 	}
 }
 
-// shed writes segments again of which the shard shows a part and another one the rest, at the
-// rate that was asked for, and gives searches as much time as it takes.
-func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
-	for {
-		began := time.Now()
-		read, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard)
-		if err != nil {
-			return err
-		}
-		if left == 0 {
-			break
-		}
-		if err := t.makeRoom(ctx, time.Since(began), read); err != nil {
-			return err
-		}
-	}
-	return t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
-}
-
-// makeRoom waits as long as work took, and longer where the rate asks for that: by what it is
-// each second, since throttle changes it. Where the index is gone there is nothing to wait for.
-func (t *turn) makeRoom(ctx context.Context, took time.Duration, read int64) error {
-	for waited := time.Duration(0); ; {
-		pause := took
-		if rate := t.rate(ctx); rate.BytesPerSecond > 0 {
-			seconds := min(float64(read)/float64(rate.BytesPerSecond), 1e9)
-			pause = max(pause, time.Duration(seconds*float64(time.Second)))
-		}
-		step := min(pause-waited, time.Second)
-		_, r, err := t.read(ctx)
-		if err != nil || r == nil || step <= 0 {
-			return err
-		}
-		if err := drive.Wait(ctx, step); err != nil {
-			return err
-		}
-		waited += step
-	}
-}
-
-// rate is the newest that throttle has set.
-func (t *turn) rate(ctx context.Context) (r Rate) {
-	m, err := t.Driver.Movement(ctx, t.movement.ID)
-	if err != nil {
-		m = *t.movement
-	}
-	return RateOf(&m)
-}
-
 // compareAgain forgets what was pinned, so that a comparison that an operator asked for looks
 // at the documents of now.
 func (t *turn) compareAgain(ctx context.Context, again bool) error {

@@ -17,6 +17,9 @@
 //   - budget: how long requests may wait behind the fence of one hand-off.
 //   - pinned: the readers at H that a hand-off leaves, for the comparison.
 //   - shared: bytes of segments of which a shard shows a part, and another one the rest.
+//   - rehearsal: a hand-off without fence and change, for the prediction of its pause.
+//   - pace: for how long shedding rests for what it works; searches that have become slower
+//     make it rest longer.
 //
 // # Invariants
 //
@@ -29,6 +32,7 @@
 //     from being finished.
 //  4. What the movement made stands in its ledger as one entry: the reshaping of the index.
 //  5. An index that is deleted ends its reshaping: nothing is left to be done or undone.
+//  6. A movement that rests pins nothing.
 //
 // # Keys
 //

@@ -66,6 +66,9 @@ func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Recor
 // handedOff keeps what was pinned at H, and stores what the pause was.
 func (t *turn) handedOff(ctx context.Context, r *transfer.Record, group int, handed store.HandedOff) (string, error) {
 	t.pin(t.pinOf(&r.Groups[group], group), handed)
+	if err := t.sharing(ctx, &r.Groups[group], handed.Staged); err != nil {
+		return "", err
+	}
 	time.Sleep(20 * time.Millisecond) // who waited goes on, and is counted
 	pause := pauseOf(&handed)
 	err := t.Driver.Put(ctx, t.key("pause", group), pause)
@@ -100,22 +103,8 @@ type Pause struct {
 func pauseOf(handed *store.HandedOff) Pause {
 	waits := handed.Waits()
 	p := Pause{Fence: handed.Pause, Steps: handed.Steps, Max: waits.Longest}
-	for _, n := range waits.Counts {
-		p.Waited += n
-	}
-	p.P50, p.P99 = quantile(waits, p.Waited, 0.5), quantile(waits, p.Waited, 0.99)
+	p.Waited, p.P50, p.P99 = waits.Total(), waits.Quantile(0.5), waits.Quantile(0.99)
 	return p
-}
-
-// quantile is the bound of the bucket in which it lies, and never more than the longest.
-func quantile(waits shard.Waits, of int64, q float64) time.Duration {
-	before := int64(0)
-	for i, n := range waits.Counts {
-		if before += n; n > 0 && float64(before) >= q*float64(of) {
-			return min(shard.WaitBound(i), waits.Longest)
-		}
-	}
-	return 0
 }
 
 // compareAtH compares the rows at H with what the new owners showed there: on the readers

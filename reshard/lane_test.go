@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
@@ -91,6 +92,30 @@ func TestAPauseIsPredicted(t *testing.T) {
 	h.must(json.Unmarshal(m.Report, &told))
 	if len(told.Predicted) != 2 || len(told.Pauses) != 2 || told.Predicted[1].Basis != placement.Rehearsals || told.Predicted[1].Of != 3 || told.Predicted[1].Needs != 0 {
 		t.Errorf("%s", m.Report)
+	}
+}
+
+// TestWhatIsSharedIsTold: from the hand-off on, until it has been shed.
+func TestWhatIsSharedIsTold(t *testing.T) {
+	h := newHouse(t, 1)
+	for i := range 300 {
+		h.write(document.Index, fmt.Sprint(i))
+	}
+	id := h.begin(true, by(2))
+	m := h.work(id, movement.Switched)
+	p, err := reshard.ProgressOf(h.ctx, h.driver, m, h.store.NewestPlacement)
+	h.must(err)
+	if len(p.Shared) != 2 || p.Shared[0].Bytes == 0 || p.Shared[1].Shard != 1 || p.Shared[1].Bytes == 0 || p.Shared[1].Written != 0 {
+		t.Errorf("at the hand-off: %+v", p.Shared)
+	}
+	h.tell(id, movement.Finish)
+	m = h.work(id, movement.Finished)
+	var told reshard.Progress
+	h.must(json.Unmarshal(m.Report, &told))
+	for _, s := range told.Shared {
+		if s.Bytes != 0 || s.Written == 0 && s.Rests == 0 {
+			t.Errorf("in the end: %+v", s)
+		}
 	}
 }
 

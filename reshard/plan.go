@@ -19,13 +19,16 @@ type Plan struct {
 	Shards placement.Plan `json:"shards"`
 	// Budget is how long requests may wait behind the fence of one hand-off.
 	Budget time.Duration `json:"pauseBudget"`
-	Policy work.Policy   `json:"policy"`
+	// SearchesP95 is how long searches of the store took before, but for the slowest twentieth; 0:
+	// there were too few of them to tell.
+	SearchesP95 time.Duration `json:"searchesP95,omitempty"`
+	Policy      work.Policy   `json:"policy"`
 }
 
 // Rate is how fast work goes behind the scenes; throttle changes it.
 type Rate struct {
-	// BytesPerSecond of segments that are written again without what is another's; 0: no
-	// limit but what searches leave.
+	// BytesPerSecond that are written of segments without what is another's; 0: no limit but what
+	// searches leave.
 	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`
 }
 

@@ -36,8 +36,9 @@ type Way struct {
 	// those that came of it. Both are in the order of the groups.
 	Predicted []placement.Pause `json:"predicted,omitempty"`
 	Pauses    []Pause           `json:"pauses"`
-	Cloned    Found             `json:"cloned"`   // in CLONE
-	Compared  Found             `json:"compared"` // at H
+	Cloned    Found             `json:"cloned"`           // in CLONE
+	Compared  Found             `json:"compared"`         // at H
+	Shared    []Shared          `json:"shared,omitempty"` // by each shard that was handed something off, as of the newest look
 }
 
 // RateOf is what throttle has set last.
@@ -94,6 +95,9 @@ func wayUnder(ctx context.Context, d *drive.Driver, prefix string) (way Way, err
 		way.Predicted, err = byGroup[placement.Pause](ctx, d, prefix+"predicted/")
 	}
 	if err == nil {
+		way.Shared, err = byGroup[Shared](ctx, d, prefix+"shared/")
+	}
+	if err == nil {
 		way.Cloned, err = foundIn(ctx, d, prefix+"clone/")
 	}
 	if err == nil {
@@ -102,7 +106,7 @@ func wayUnder(ctx context.Context, d *drive.Driver, prefix string) (way Way, err
 	return way, err
 }
 
-// byGroup are the pieces that are kept of groups, in their order.
+// byGroup are the pieces that are kept of groups, or shards, in their order.
 func byGroup[T any](ctx context.Context, d *drive.Driver, under string) ([]T, error) {
 	pieces, err := drive.Pieces[T](ctx, d, under)
 	all := make([]T, 0, len(pieces))

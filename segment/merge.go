@@ -13,7 +13,7 @@ import (
 // Merge writes the segment of what the views show, in their order, and of their docs.
 // A field that has different Specs gets what all have. It reads each input from front to
 // back, and keeps in memory what grows with the terms of one field and with four bytes a
-// doc. The error is ctx's when that ends, *Damaged when an input is.
+// doc. The error is ctx's cause when that ends, *Damaged when an input is.
 func Merge(ctx context.Context, to io.Writer, views []View) error {
 	return Guard(func() error {
 		m := &merger{ctx: ctx, views: views, moves: movesOf(views)}
@@ -112,8 +112,8 @@ type canceled struct{ err error }
 func (m *merger) tick(n int) {
 	if m.work += n; m.work > 1<<14 {
 		m.work = 0
-		if err := m.ctx.Err(); err != nil {
-			panic(canceled{err})
+		if m.ctx.Err() != nil {
+			panic(canceled{context.Cause(m.ctx)})
 		}
 	}
 }

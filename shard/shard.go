@@ -229,8 +229,9 @@ type Shard interface {
 
 	// Shed writes some segments again, as one, of which the shard shows a part and another may
 	// show the rest, without that rest. It tells how many bytes of such segments it has read, and how
-	// many there are still; 0: none.
-	Shed(ctx context.Context) (read, left int64, err error)
+	// many there are still; 0: none. Wrote, if it is not nil, is told of bytes as they are written, and
+	// may wait: nothing waits for Shed meanwhile. Its error ends Shed.
+	Shed(ctx context.Context, wrote func(ctx context.Context, bytes int) error) (read, left int64, err error)
 
 	// Changes yields the synced changes after a position, oldest first, at most
 	// limit. *Expired when they have been pruned, *Stale for another incarnation.

@@ -52,3 +52,23 @@ func (w Waits) Since(before Waits) (since Waits) {
 	}
 	return since
 }
+
+// Total is how many were counted.
+func (w *Waits) Total() (n int64) {
+	for _, count := range w.Counts {
+		n += count
+	}
+	return n
+}
+
+// Quantile is for how long that part of them waited at most: the bound of the bucket in which it
+// lies, and never more than the longest; 0 when none was counted.
+func (w *Waits) Quantile(q float64) time.Duration {
+	of, before := w.Total(), int64(0)
+	for i, n := range w.Counts {
+		if before += n; n > 0 && float64(before) >= q*float64(of) {
+			return min(WaitBound(i), w.Longest)
+		}
+	}
+	return 0
+}

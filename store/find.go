@@ -94,7 +94,10 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 		f.Shards += len(of)
 	}
 	r.Now = s.options.Clock().UnixMilli()
-	if err := f.run(ctx, r, whole); err != nil {
+	begun := time.Now()
+	err = f.run(ctx, r, whole)
+	s.latency.add(time.Since(begun), begun)
+	if err != nil {
 		return nil, err
 	}
 	return f, nil

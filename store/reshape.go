@@ -204,12 +204,12 @@ func (s *Store) ForgetShards(ctx context.Context, index uint32, numbers []uint32
 
 // Shed lets a shard write one segment again without what another shard shows of it; see
 // shard.Shard. A shard that is gone has nothing to shed.
-func (s *Store) Shed(ctx context.Context, index, number uint32) (read, left int64, err error) {
+func (s *Store) Shed(ctx context.Context, index, number uint32, wrote func(ctx context.Context, bytes int) error) (read, left int64, err error) {
 	idx := s.view.Load().numbered(index)
 	if idx == nil || idx.shards[number] == nil {
 		return 0, 0, nil
 	}
-	return idx.shards[number].Shed(ctx)
+	return idx.shards[number].Shed(ctx, wrote)
 }
 
 // Readers are readers of shards of an index, as the last refresh of each shows it, in the

@@ -49,6 +49,7 @@ type Store struct {
 	doubt bool // under admin: whether the last change was made is not known
 	view  atomic.Pointer[view]
 
+	latency    latency
 	refresher  refresher
 	points     points
 	tasks      tasks

@@ -111,12 +111,13 @@ func (x *segments) mergeFiles() (more bool) {
 	case <-x.ctx.Done():
 		return false
 	}
-	more, err := x.mergeSome(x.ctx, x.mergeable)
+	more, err := x.mergeSome(x.ctx, nil, x.mergeable)
 	return x.went(err) && more
 }
 
-// mergeSome merges files that are chosen with the turn held.
-func (x *segments) mergeSome(ctx context.Context, choose func(*stack) []*entry) (more bool, err error) {
+// mergeSome merges files that are chosen with the turn held. Wrote, if it is not nil, is told of
+// bytes as they are written, without the turn.
+func (x *segments) mergeSome(ctx context.Context, wrote func(context.Context, int) error, choose func(*stack) []*entry) (more bool, err error) {
 	var base *stack
 	var sources []*entry
 	moved := int64(0)
@@ -132,7 +133,7 @@ func (x *segments) mergeSome(ctx context.Context, choose func(*stack) []*entry) 
 	if err := x.roomFor(sources); err != nil {
 		return false, err
 	}
-	r, err := x.rewrite(ctx, sources, true)
+	r, err := x.rewriteTold(ctx, sources, wrote)
 	if err != nil {
 		return false, err
 	}

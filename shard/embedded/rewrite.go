@@ -20,18 +20,8 @@ type rewritten struct {
 // rewrite merges what entries show, which somebody retains, into one segment: in a file,
 // or in memory. The error is *segment.Damaged when one of them is.
 func (x *segments) rewrite(ctx context.Context, sources []*entry, toDisk bool) (r rewritten, err error) {
-	r.sources = sources
-	var views []segment.View
-	for _, e := range sources {
-		views = append(views, segment.View{Segment: e.Segment, Hidden: e.hidden})
-	}
-	files := x.shard.engine.files
 	if toDisk {
-		r.number = x.numbers.Add(1)
-		r.file, err = files.create(x.shard.id.Index, func(to io.Writer) error {
-			return segment.Merge(ctx, &counted{to: to, space: &x.shard.engine.space}, views)
-		})
-		return r, err
+		return x.rewriteTold(ctx, sources, nil)
 	}
 	size := 0
 	for _, e := range sources {
@@ -39,10 +29,28 @@ func (x *segments) rewrite(ctx context.Context, sources []*entry, toDisk bool) (
 	}
 	var data bytes.Buffer
 	data.Grow(size) // what terms they share makes it smaller
-	if err = segment.Merge(ctx, &data, views); err == nil {
+	r.sources = sources
+	if err = segment.Merge(ctx, &data, views(sources)); err == nil {
 		r.file, err = inMemory(data.Bytes())
 	}
 	return r, err
+}
+
+// rewriteTold rewrites into a file. Wrote is told of what is written; nil: nobody is.
+func (x *segments) rewriteTold(ctx context.Context, sources []*entry, wrote func(context.Context, int) error) (r rewritten, err error) {
+	r.sources, r.number = sources, x.numbers.Add(1)
+	r.file, err = x.shard.engine.files.create(x.shard.id.Index, func(to io.Writer) error {
+		return segment.Merge(ctx, &counted{to: to, space: &x.shard.engine.space, ctx: ctx, wrote: wrote}, views(sources))
+	})
+	return r, err
+}
+
+// views are what entries show.
+func views(entries []*entry) (all []segment.View) {
+	for _, e := range entries {
+		all = append(all, segment.View{Segment: e.Segment, Hidden: e.hidden})
+	}
+	return all
 }
 
 // entry shows all of what was rewritten.
@@ -54,15 +62,21 @@ func (r *rewritten) entry() *entry {
 	return e
 }
 
-// counted tells the watch over the free space what is written.
+// counted tells the watch over the free space what is written, and who wants to know.
 type counted struct {
 	to    io.Writer
 	space *space
+	ctx   context.Context
+	wrote func(context.Context, int) error
 }
 
 func (c *counted) Write(data []byte) (int, error) {
 	c.space.written.Add(int64(len(data)))
-	return c.to.Write(data)
+	n, err := c.to.Write(data)
+	if err == nil && c.wrote != nil {
+		err = c.wrote(c.ctx, n)
+	}
+	return n, err
 }
 
 // replace puts what was rewritten into the place of its sources, without what is hidden

@@ -7,7 +7,7 @@ import (
 )
 
 // Shed takes the one slot of merges, so that it waits for what else is being merged.
-func (s *local) Shed(ctx context.Context) (read, left int64, err error) {
+func (s *local) Shed(ctx context.Context, wrote func(context.Context, int) error) (read, left int64, err error) {
 	done, err := s.begin(0)
 	if err != nil {
 		return 0, 0, err
@@ -16,24 +16,22 @@ func (s *local) Shed(ctx context.Context) (read, left int64, err error) {
 	if s.segments == nil {
 		return 0, 0, nil
 	}
-	read, left, err = s.segments.shed(ctx)
+	read, left, err = s.segments.shed(ctx, wrote)
 	return read, left, s.failure(err)
 }
 
-func (x *segments) shed(ctx context.Context) (read, left int64, err error) {
+func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) error) (read, left int64, err error) {
 	if _, err := x.commit(ctx); err != nil { // only what is in the manifest is written again
 		return 0, 0, err
 	}
-	slot := x.shard.engine.merging
-	select {
-	case slot <- struct{}{}:
-		defer func() { <-slot }()
-	case <-ctx.Done():
-		return 0, 0, fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	slot := &slot{of: x.shard.engine.merging}
+	if err := slot.take(ctx); err != nil {
+		return 0, 0, err
 	}
+	defer slot.give()
 	ctx, end := x.untilClosed(ctx)
 	defer end()
-	_, err = x.mergeSome(ctx, func(st *stack) []*entry {
+	_, err = x.mergeSome(ctx, slot.lent(wrote), func(st *stack) []*entry {
 		var foreign []*entry
 		for _, e := range x.inManifest(st) {
 			if x.foreign(e, st) {
@@ -47,10 +45,60 @@ func (x *segments) shed(ctx context.Context) (read, left int64, err error) {
 		left -= read
 		return some
 	})
+	if err == nil && wrote != nil && slot.wrote > 0 {
+		slot.give()
+		err = wrote(ctx, slot.wrote)
+	}
 	if err == nil && read > 0 && left == 0 {
 		left = 1 // the next call sees that nothing is
 	}
 	return read, left, err
+}
+
+// slot is the one of merges. Used by one goroutine.
+type slot struct {
+	of    chan struct{}
+	taken bool
+	wrote int // bytes, since it was lent
+}
+
+func (s *slot) take(ctx context.Context) error {
+	select {
+	case s.of <- struct{}{}:
+		s.taken = true
+		return nil
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
+}
+
+func (s *slot) give() {
+	if s.taken {
+		<-s.of
+		s.taken = false
+	}
+}
+
+// lentAfter is how many bytes are written before others may have the slot.
+var lentAfter = 256 << 10
+
+// lent calls wrote now and then, and gives the slot to others for as long as that waits.
+func (s *slot) lent(wrote func(context.Context, int) error) func(context.Context, int) error {
+	if wrote == nil {
+		return nil
+	}
+	return func(ctx context.Context, bytes int) error {
+		if s.wrote += bytes; s.wrote < lentAfter {
+			return nil
+		}
+		s.give()
+		err := wrote(ctx, s.wrote)
+		s.wrote = 0
+		if err == nil {
+			err = s.take(ctx)
+		}
+		return err
+	}
 }
 
 // foreign reports whether a segment holds docs outside of the range that is shown.

@@ -1,6 +1,8 @@
 package embedded_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -40,7 +42,7 @@ func TestSheddingLeavesFewSegments(t *testing.T) {
 	}
 	for number, s := range r.shards {
 		for left, last := int64(1), int64(-1); left > 0; {
-			read, now, err := s.Shed(ctx)
+			read, now, err := s.Shed(ctx, nil)
 			if err != nil || read == 0 && now > 0 || last >= 0 && now > last {
 				t.Fatalf("shard %d: %d bytes read, %d left after %d, %v", number, read, now, last, err)
 			}
@@ -48,6 +50,51 @@ func TestSheddingLeavesFewSegments(t *testing.T) {
 		}
 		if n, foreign := r.segments(t, number); n > before/3 || foreign > 0 {
 			t.Errorf("shard %d has %d segments of its source's %d, with %d docs of the other", number, n, before, foreign)
+		}
+	}
+	if err := r.agree(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSheddingMakesRoom: who is told of what is written may end it, and nothing has changed then;
+// and while he waits, others merge.
+func TestSheddingMakesRoom(t *testing.T) {
+	defer embedded.LendOften()()
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(5, 5))
+	r := newReshaped()
+	if err := r.open(ctx, vfs.NewMem()); err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	if err := r.write(ctx, rng, 100); err != nil {
+		t.Fatal(err)
+	}
+	halves := routing.Equal(2)
+	if err := r.hand(ctx, []uint32{0}, []shard.Incarnation{{Number: 0, Term: 2, Range: halves[0]}, {Number: 1, Term: 2, Range: halves[1]}}, false); err != nil {
+		t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	if _, _, err := r.shards[0].Shed(ctx, func(context.Context, int) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, foreign := r.segments(t, 0); foreign == 0 {
+		t.Error("what was ended has shed")
+	}
+	told := 0
+	_, _, err := r.shards[0].Shed(ctx, func(ctx context.Context, bytes int) error {
+		if told += bytes; told > bytes {
+			return nil
+		}
+		_, _, err := r.shards[1].Shed(ctx, nil)
+		return err
+	})
+	if err != nil || told == 0 {
+		t.Errorf("told of %d bytes, %v", told, err)
+	}
+	for number := range uint32(2) {
+		if _, foreign := r.segments(t, number); foreign > 0 {
+			t.Errorf("shard %d has %d docs of the other", number, foreign)
 		}
 	}
 	if err := r.agree(ctx); err != nil {

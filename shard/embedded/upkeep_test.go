@@ -34,7 +34,7 @@ func TestUpkeepGoesOnWhileShardsMove(t *testing.T) {
 		for _, s := range r.shards {
 			for _, do := range []func(shard.Shard) error{
 				func(s shard.Shard) error { return s.Mend(ctx) },
-				func(s shard.Shard) error { _, _, err := s.Shed(ctx); return err },
+				func(s shard.Shard) error { _, _, err := s.Shed(ctx, nil); return err },
 				func(s shard.Shard) error { return s.Prune(ctx, time.Now().Add(30*time.Second)) },
 				func(s shard.Shard) error { _, err := s.Refresh(ctx); return err },
 			} {

@@ -142,7 +142,9 @@ func (s *Shard) Mend(ctx context.Context) error {
 }
 
 // Shed finds nothing to do: no segment is shared.
-func (s *Shard) Shed(context.Context) (read, left int64, err error) { return 0, 0, nil }
+func (s *Shard) Shed(context.Context, func(context.Context, int) error) (read, left int64, err error) {
+	return 0, 0, nil
+}
 
 // publish shows everything and wakes those who wait for it. The mutex is held, or
 // nobody has the shard yet.

@@ -1,0 +1,156 @@
+package reshard
+
+import (
+	"context"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/transfer"
+)
+
+// Shared is what a shard shares with others since a hand-off, and how that is shed.
+type Shared struct {
+	Shard uint32 `json:"shard"`
+	Bytes int64  `json:"bytes"` // of segments of which it shows a part, and another shard may show the rest
+	// Written is how much has been written again instead, PerSecond at which rate of late, rests
+	// included.
+	Written   int64 `json:"written"`
+	PerSecond int64 `json:"bytesPerSecond"`
+	// Rests are for how long it rests, for each unit of time in which it works; 0: it is not at
+	// work yet. The rate that was asked for may make it rest longer.
+	Rests float64 `json:"rests,omitempty"`
+	// Searches are the 95th percentiles of searches before the movement and now; 0: not known.
+	Searches struct {
+		Before time.Duration `json:"before"`
+		Now    time.Duration `json:"now"`
+	} `json:"searchesP95"`
+}
+
+// sharedKey is that of what is shared by a shard.
+func (t *turn) sharedKey(number uint32) string {
+	return t.key("shared", int(number))
+}
+
+// sharing notes what the shards of a group share when it has been handed off.
+func (t *turn) sharing(ctx context.Context, g *transfer.Group, staged *shard.Staged) error {
+	for i, number := range targets(g) {
+		told := Shared{Shard: number}
+		for _, v := range staged.To[i] {
+			if v.Hidden != nil {
+				told.Bytes += int64(v.Bytes())
+			}
+		}
+		if err := t.Driver.Put(ctx, t.sharedKey(number), told); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shed writes segments again of which the shard shows a part and another one the rest, at the
+// rate that was asked for, and slower while searches are slower than they were.
+func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
+	s := &shedding{turn: t, pace: briskest, began: time.Now(), met: t.Store.Searches(), told: Shared{Shard: e.Shard}}
+	s.told.Searches.Before = t.plan.SearchesP95
+	s.looked, s.resumed = s.began, s.began
+	for {
+		s.rate = t.rate(ctx).BytesPerSecond
+		_, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard, s.wrote)
+		if err != nil {
+			if _, r, reading := t.read(ctx); r == nil && reading == nil { // the index is gone
+				return nil
+			}
+			return err
+		}
+		s.told.Bytes = left
+		if left == 0 {
+			break
+		}
+		if err := s.tell(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.tell(ctx); err != nil {
+		return err
+	}
+	return t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
+}
+
+// rate is the newest that throttle has set.
+func (t *turn) rate(ctx context.Context) (r Rate) {
+	m, err := t.Driver.Movement(ctx, t.movement.ID)
+	if err != nil {
+		m = *t.movement
+	}
+	return RateOf(&m)
+}
+
+// shedding is the shedding of one shard.
+type shedding struct {
+	*turn
+	pace    pace
+	rate    int64 // bytes in a second; 0: as searches leave room
+	told    Shared
+	began   time.Time
+	resumed time.Time // when the last rest ended
+	unpaid  int64     // bytes since
+	looked  time.Time
+	met     shard.Waits // searches, at the last look
+}
+
+// unrested is for how long it works without a rest.
+const unrested = 10 * time.Millisecond
+
+// wrote rests for what was written. A long rest is looked at on the way, so that a rate which
+// was asked for meanwhile counts.
+func (s *shedding) wrote(ctx context.Context, bytes int) error {
+	s.unpaid += int64(bytes)
+	s.told.Written += int64(bytes)
+	worked := time.Since(s.resumed)
+	if worked < unrested && s.rate == 0 {
+		return nil
+	}
+	for since := time.Now(); ; {
+		left := s.pace.rest(worked, s.unpaid, s.rate) - time.Since(since)
+		if left <= 0 {
+			break
+		}
+		if err := drive.Wait(ctx, min(left, looking)); err != nil {
+			return err
+		}
+		if err := s.look(ctx); err != nil {
+			return err
+		}
+	}
+	s.unpaid, s.resumed = 0, time.Now()
+	return nil
+}
+
+// look sets the pace, now and then, by the searches since the last look.
+func (s *shedding) look(ctx context.Context) error {
+	if time.Since(s.looked) < looking {
+		return nil
+	}
+	now := s.Store.Searches()
+	since := now.Since(s.met)
+	n := since.Total()
+	if n > 0 {
+		s.told.Searches.Now = since.Quantile(0.95)
+	}
+	s.pace = s.pace.next(s.told.Searches.Before, s.told.Searches.Now, n)
+	if n == 0 || n >= telling { // fewer are counted on
+		s.met = now
+	}
+	s.looked, s.rate = time.Now(), s.turn.rate(ctx).BytesPerSecond
+	return s.tell(ctx)
+}
+
+// tell notes how far it is.
+func (s *shedding) tell(ctx context.Context) error {
+	s.told.Rests = float64(s.pace)
+	if took := time.Since(s.began); took > 0 {
+		s.told.PerSecond = int64(float64(s.told.Written) / took.Seconds())
+	}
+	return s.Driver.Put(ctx, s.sharedKey(s.told.Shard), s.told)
+}
