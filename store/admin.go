@@ -180,5 +180,6 @@ func (s *Store) erase(ctx context.Context, number uint32) error {
 			return err
 		}
 	}
+	s.read.forget(number)
 	return nil
 }

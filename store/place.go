@@ -22,7 +22,7 @@ func (v *view) numbered(number uint32) *index {
 }
 
 // place makes an index of the view what a placement says: shards that it names newly are
-// opened, the others are told, and then everybody routes by it, all at once. It is the one
+// opened, those that change are told, and then everybody routes by it, all at once. It is the one
 // way in which a view gets another placement, whoever read it first, so that no view names
 // shards that it has not. Shards that are no longer named are closed behind the scenes: who
 // reads them goes on. The caller holds s.admin.
@@ -54,7 +54,7 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 		changed.shards[row.Number] = sh
 	}
 	for _, sh := range old.shards {
-		if err == nil {
+		if err == nil && !stays(sh, old.placement, p) {
 			err = sh.Reload(ctx)
 		}
 	}
@@ -66,6 +66,15 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 		s.vanish(old, sh)
 	}
 	return nil
+}
+
+// stays reports whether a shard is what it was, and knows it. One that failed to follow has
+// another row in what is published.
+func stays(sh shard.Shard, published, next placement.Placement) bool {
+	number := sh.ID().Number
+	was, _ := published.Shard(number)
+	row, named := next.Shard(number)
+	return named && row == was && row == sh.Placed()
 }
 
 // handedOver reports whether a shard of an open index owns nothing any more. All that was

@@ -122,7 +122,7 @@ func (s *Store) readPlacement(ctx context.Context, index uint32) (coord.Record, 
 	if err != nil {
 		return record, placement.Placement{}, fault.At(err, placementKey(index))
 	}
-	p, err := placement.Decode(record.Value)
+	p, err := s.read.decode(index, record)
 	return record, p, err
 }
 

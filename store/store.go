@@ -48,6 +48,7 @@ type Store struct {
 	admin turn // of a change of names, settings, mappings or placements; see lock
 	doubt bool // under admin: whether the last change was made is not known
 	view  atomic.Pointer[view]
+	read  decoded
 
 	latency    latency
 	refresher  refresher

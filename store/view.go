@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"sync"
 
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/catalog"
@@ -53,7 +54,44 @@ func (s *Store) Placement(ctx context.Context, index uint32) (placement.Placemen
 	if err != nil {
 		return placement.Placement{}, fault.At(err, placementKey(index))
 	}
-	return placement.Decode(record.Value)
+	return s.read.decode(index, record)
+}
+
+// decoded are placements as they were read last, by index: each shard reads its own after every
+// change, and decoding takes as long as the index has shards. Safe for concurrent use.
+type decoded struct {
+	mu   sync.Mutex
+	last map[uint32]revised
+}
+
+// revised is a placement, and the revision of the record that says so.
+type revised struct {
+	revision int64
+	placement.Placement
+}
+
+// decode is what the record of an index says.
+func (d *decoded) decode(index uint32, record coord.Record) (placement.Placement, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, is := d.last[index]; is && known.revision == record.Revision {
+		return known.Placement, nil
+	}
+	p, err := placement.Decode(record.Value)
+	if err == nil {
+		if d.last == nil {
+			d.last = map[uint32]revised{}
+		}
+		d.last[index] = revised{record.Revision, p}
+	}
+	return p, err
+}
+
+// forget lets go of an index that was deleted.
+func (d *decoded) forget(index uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.last, index)
 }
 
 // load reads everything and opens the shards; for Open.
