@@ -40,7 +40,7 @@ func reshapingLines(m *control.Movement) (lines []string) {
 	if r == nil {
 		return nil
 	}
-	lines = wayLines(&r.Way, r.Budget, handedOff(m))
+	lines = wayLines(&r.Way, r.Budget, comparedAtHandOff(m))
 	if r.Back != nil {
 		for _, line := range wayLines(r.Back, r.Budget, len(r.Back.Pauses) > 0 && m.State == movement.Reversed) {
 			lines = append(lines, "the way back: "+line)
@@ -83,8 +83,8 @@ func wayLines(way *control.ReshapedWay, budget time.Duration, compared bool) (li
 	return lines
 }
 
-// handedOff tells whether the comparison at the hand-off has been made.
-func handedOff(m *control.Movement) bool {
+// comparedAtHandOff tells whether the comparison at the hand-off has been made.
+func comparedAtHandOff(m *control.Movement) bool {
 	for i := range m.Phases {
 		if p := &m.Phases[i]; p.Name == movement.VerifyPhase && !p.Ended.IsZero() {
 			return true

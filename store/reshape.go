@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -21,56 +20,6 @@ func (s *Store) PlacementOf(ctx context.Context, name string) (placement.Placeme
 		return placement.Placement{}, exception.NoSuchIndex(name)
 	}
 	return s.Placement(ctx, idx.entry.Number)
-}
-
-// Shelves are the shards of an index as they are now, for people.
-type Shelves struct {
-	Index    string
-	Version  int64
-	Shelves  []Shelf // by range
-	Last     placement.Change
-	Transfer json.RawMessage // see placement.Placement
-}
-
-// Shelf is one shard of Shelves. The counts are zeros when the index is closed.
-type Shelf struct {
-	placement.Shard
-	Docs, Tombstones, Bytes, SeqNo int64
-}
-
-// PlacementView tells how the shards of an index are placed, and what they have.
-func (s *Store) PlacementView(ctx context.Context, name string) (Shelves, error) {
-	for round := 1; ; round++ {
-		idx := s.view.Load().indices[name]
-		if idx == nil {
-			return Shelves{}, exception.NoSuchIndex(name)
-		}
-		shelves, settled := idx.shelves()
-		if settled {
-			return shelves, nil
-		}
-		if err := s.reloadAfter(ctx, name, round); err != nil {
-			return Shelves{}, err
-		}
-	}
-}
-
-// shelves are what the index has; false while its shards are not what it says.
-func (idx *index) shelves() (Shelves, bool) {
-	p := idx.placement
-	told := Shelves{Index: idx.record.Name, Version: p.Version, Last: p.Last, Transfer: p.Transfer}
-	for _, row := range p.Shards {
-		shelf := Shelf{Shard: row}
-		if sh := idx.shards[row.Number]; sh != nil {
-			counts := sh.Stats()
-			shelf.Docs, shelf.Tombstones, shelf.Bytes, shelf.SeqNo = counts.Docs, counts.Tombstones, counts.Bytes, counts.SeqNo
-			if sh.Placed().Epoch != row.Epoch {
-				return told, false
-			}
-		}
-		told.Shelves = append(told.Shelves, shelf)
-	}
-	return told, true
 }
 
 // ChangePlacement changes what a placement says of a reshaping, and nobody's ownership: the
@@ -103,7 +52,7 @@ func (s *Store) ChangePlacement(ctx context.Context, index uint32, edit func(pla
 		if next, err = placement.Decode(value); err != nil { // before it is written, not after
 			return p, fault.Wrap(fault.Bug, err)
 		}
-		switch err = s.swap(context.WithoutCancel(ctx), record, value, 5); {
+		switch err = s.swap(context.WithoutCancel(ctx), record, value); {
 		case err == nil:
 			return next, s.place(context.WithoutCancel(ctx), s.view.Load().numbered(index), next)
 		case !fault.Is(err, fault.Conflict):
@@ -139,10 +88,13 @@ func gone(index uint32) error {
 	return fault.New(fault.NotFound, "index number %d was deleted", index)
 }
 
-// swap changes a record, in at most so many tries: as long as it is not known how a try has
-// ended, the same change is made again, which happens once because it quotes a revision.
-// fault.Conflict: somebody else was faster.
-func (s *Store) swap(ctx context.Context, old coord.Record, value []byte, tries int) error {
+// swapTries is how often a change is made while it is not known how the last try has ended.
+const swapTries = 5
+
+// swap changes a record. While it is not known how a try has ended, the same change is made
+// again, which happens once because it quotes a revision. fault.Conflict: somebody else was
+// faster.
+func (s *Store) swap(ctx context.Context, old coord.Record, value []byte) error {
 	for round := 1; ; round++ {
 		_, err := s.coord.Swap(ctx, old.Key, old.Revision, value)
 		if fault.Is(err, fault.Conflict) {
@@ -155,7 +107,7 @@ func (s *Store) swap(ctx context.Context, old coord.Record, value []byte, tries 
 			}
 			err = reading
 		}
-		if err == nil || refused(err) || round >= tries {
+		if err == nil || refused(err) || round >= swapTries {
 			return fault.At(err, old.Key)
 		}
 		if waited := pause(ctx, round); waited != nil {

@@ -196,7 +196,7 @@ func TestShardsAreSplitAndMergedInPlace(t *testing.T) {
 	}
 	p := r.placed()
 	shelves, err := r.store.PlacementView(r.ctx, "i")
-	if err != nil || len(shelves.Shelves) != 3 || shelves.Version != 4 || shelves.Last.Why != "hand-off" {
+	if err != nil || len(shelves.Shelves) != 3 || shelves.Version != 4 || p.Last.Why != "hand-off" {
 		t.Fatalf("%+v, %v", shelves, err)
 	}
 	docs := int64(0)
