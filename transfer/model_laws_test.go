@@ -15,6 +15,7 @@ const (
 	foundOnce     = "L3: a search shows a document at most once"
 	foundAll      = "L3: a search shows what was refreshed before it began"
 	notDeleted    = "L2, L3: a search does not show what was deleted and refreshed before it began"
+	pointStays    = "L3: a point in time shows what it showed when it was opened"
 	staysEqual    = "L9: where nothing is damaged nothing is found different"
 	tidy          = "L5: in the end a shard has nothing that is not its own"
 	hangs         = "L7: every request is answered, and every reshaping comes to its end"
@@ -41,6 +42,11 @@ func (m *model) broken(w *world) string {
 	gated := !m.bug[verifySkipped] && !m.bug[gateInClone] && !m.bug[openedEarly]
 	if !damaged && gated && (w.work.stage == compared && w.work.unequal || w.work.stage >= handed && w.work.lost) {
 		return staysEqual
+	}
+	for d := range m.parts {
+		if w.point.open && w.pointShows(m, d) != w.point.was[d] {
+			return pointStays
+		}
 	}
 	for i := range w.routers {
 		if law := w.routers[i].broken(m.parts); law != "" {
@@ -98,13 +104,17 @@ var (
 	three    = model{parts: 3, shape: [parts]int8{0, 1, 2}, joined: true, writes: 1, searches: 1, plans: 1}
 	twice    = model{parts: 2, shape: [parts]int8{0, 1}, joined: true, writes: 1, plans: 2}
 	dying    = model{parts: 2, shape: [parts]int8{0, 1}, joined: true, writes: 2, plans: 1, crashes: 1, wide: true}
+	pinning  = model{parts: 2, shape: [parts]int8{0, 1}, joined: true, writes: 1, plans: 1, points: 1}
+	pinned   = model{parts: 2, shape: [parts]int8{0, 1}, writes: 1, plans: 1, points: 1}
+	gather   = model{parts: 3, shape: [parts]int8{0, 1, 2}, writes: 1, plans: 1}
 	again    = model{parts: 2, shape: [parts]int8{0, 1}, writes: 1, plans: 2, crashes: 1}
 )
 
 var wide = flag.Bool("wide", false, "visit the models of a million states, too")
 
 func TestEveryStateOfTheModel(t *testing.T) {
-	for name, m := range map[string]model{"writing": writing, "crashing": crashing, "finding": finding, "dying": dying, "joining": joining, "uniting": uniting, "three": three, "twice": twice, "again": again} {
+	for name, m := range map[string]model{"writing": writing, "crashing": crashing, "finding": finding, "dying": dying, "joining": joining, "uniting": uniting, "three": three, "twice": twice, "again": again,
+		"pinning": pinning, "pinned": pinned, "gather": gather} {
 		t.Run(name, func(t *testing.T) {
 			if m.wide && !*wide {
 				t.Skip("it takes minutes: -wide")
@@ -155,6 +165,9 @@ func TestEachBugBreaksALaw(t *testing.T) {
 		{[]bug{blind}, writing, answersRight, ""},
 		{[]bug{reverseDrops}, writing, answersRight, "flip back"},
 		{[]bug{leftovers}, again, tidy, ""},
+		{[]bug{pointMoved}, pinning, pointStays, ""},
+		{[]bug{pointMoved}, pinned, pointStays, ""},
+		{[]bug{forgottenUnder}, pinned, pointStays, ""},
 		{[]bug{fenceLeft}, crashing, hangs, ""},
 	} {
 		name := make([]string, len(c.bugs))

@@ -34,6 +34,8 @@ const (
 	reverseDrops   bug = "reverse gives the source back what it had"
 	earlyShed      bug = "the source sheds before finish"
 	fenceLeft      bug = "an abort leaves the fence"
+	pointMoved     bug = "a point in time is asked of the new owner"
+	forgottenUnder bug = "what owns nothing is forgotten while a point in time reads it"
 	leftovers      bug = "what vanished in a merge that is led back is not retired"
 )
 
@@ -398,9 +400,10 @@ func (m *model) cleanup(w world) (steps []step) {
 				w.work.shed |= 1 << s
 			})
 		}
-		if r.shed == r.targets && (r.sources|r.left)&^r.retired>>s&1 == 1 && !w.servers[s].fenced {
+		if r.shed == r.targets && (r.sources|r.left)&^r.retired>>s&1 == 1 && !w.servers[s].fenced && m.forgettable(&w, int8(s)) {
 			add("retire", transfer.Retired, s, func(w *world) {
 				w.forget(s, ^w.servers[s].owns)
+				w.unpin(m, int8(s))
 				if w.work.retired |= 1 << s; w.work.retired == w.work.sources|w.work.left {
 					w.work.stage = over
 				}
@@ -424,6 +427,21 @@ func (m *model) cleanup(w world) (steps []step) {
 		steps = append(steps, step{name: "begin", world: next, told: "begin"})
 	}
 	return steps
+}
+
+// forgettable tells whether nobody reads of shard s what it will not have any more: a shard that
+// goes on keeps what its readers show.
+func (m *model) forgettable(w *world, s int8) bool {
+	return w.servers[s].owns != 0 || !w.reads(m, s) || m.bug[forgottenUnder]
+}
+
+// unpin takes from the point in time what it reads of a shard that is forgotten.
+func (w *world) unpin(m *model, s int8) {
+	for d := range m.parts {
+		if w.point.open && w.point.from[d] == s && w.servers[s].owns == 0 {
+			w.point.rows[d] = 0
+		}
+	}
 }
 
 // forget removes rows of the parts from shard s.

@@ -19,7 +19,7 @@ import (
 
 const (
 	parts   = 3
-	shards  = 4
+	shards  = 5
 	routers = 2
 	numbers = 6 // writes, and the one that all documents are of
 )
@@ -57,6 +57,14 @@ const (
 
 type change2 struct{ shard, doc int8 }
 
+// point is a point in time: it reads what the shards showed when it was opened.
+type point struct {
+	open bool
+	from [parts]int8 // the shard that shows each part
+	was  [parts]int8 // the rows that it showed at first
+	rows [parts]int8 // and shows now
+}
+
 // world is one state. It can be compared, and is a key.
 type world struct {
 	rings    [5]ring
@@ -75,6 +83,8 @@ type world struct {
 	plans    int8 // reshapings that were begun
 	work     reshaping
 	late     [shards]uint8 // what an old runner will still retire: a bug
+	point    point
+	points   int8
 }
 
 // stage is how far the group is.
@@ -144,6 +154,7 @@ type model struct {
 	searches   int8
 	crashes    int8
 	plans      int8
+	points     int8
 	losePage   bool // one page may come to a target without its row
 	loseChange bool // one change that comes after the comparison may be lost
 	wide       bool // it takes minutes to visit
@@ -178,6 +189,9 @@ func (m *model) steps(w world) (steps []step) {
 	}
 	if w.crashes < m.crashes {
 		add("crash", m.crash)
+	}
+	if w.point.open {
+		add("close point", func(w *world) { w.point = point{} })
 	}
 	return append(steps, m.runner(w)...)
 }
@@ -215,6 +229,9 @@ func (m *model) client(w *world, i int, add func(string, func(*world))) {
 		}
 		if w.seen != w.truth {
 			m.refresh(w, i, add)
+		}
+		if w.points < m.points {
+			m.open(w, i, add)
 		}
 	case sent:
 		owner, epoch := at.owner[r.doc], at.epoch[r.doc]
@@ -347,10 +364,48 @@ func (m *model) refresh(w *world, i int, add func(string, func(*world))) {
 	})
 }
 
+// open opens a point in time where every shard that router i knows of answers.
+func (m *model) open(w *world, i int, add func(string, func(*world))) {
+	at := w.rings[w.routers[i].sees]
+	for d := range m.parts {
+		if sh := &w.servers[at.owner[d]]; sh.closed || sh.fenced || sh.epoch != at.epoch[d] {
+			return
+		}
+	}
+	add("open point", func(w *world) {
+		w.points++
+		w.point = point{open: true, from: at.owner}
+		for d := range m.parts {
+			w.point.was[d] = w.servers[at.owner[d]].shown[d]
+		}
+		w.point.rows = w.point.was
+	})
+}
+
+// reads tells whether the point in time reads shard s.
+func (w *world) reads(m *model, s int8) bool {
+	for d := range m.parts {
+		if w.point.open && w.point.from[d] == s {
+			return true
+		}
+	}
+	return false
+}
+
+// pointShows is the row of part d that the point in time shows.
+func (w *world) pointShows(m *model, d int) int8 {
+	owner := w.rings[w.newest].owner[d]
+	if m.bug[pointMoved] && owner != w.point.from[d] && !w.servers[owner].closed {
+		return w.servers[owner].shown[d]
+	}
+	return w.point.rows[d]
+}
+
 // crash ends the process: fences, permits and searches are gone, shards open again with the
 // placement as it is stored.
 func (m *model) crash(w *world) {
 	w.crashes++
+	w.point = point{}
 	for i := range w.routers {
 		if r := &w.routers[i]; r.doing != sent {
 			*r = router{sees: r.sees}
