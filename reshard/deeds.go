@@ -88,11 +88,7 @@ func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (t
 
 func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect) error {
 	g := &r.Groups[e.Group]
-	h := make([]transfer.Position, len(g.Sources))
-	for i := range g.Sources {
-		h[i] = g.Sources[i].H
-	}
-	return t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: h})
+	return t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: atH(g)})
 }
 
 // retire sheds of a source that goes on, and forgets one that keeps nothing.
@@ -116,23 +112,4 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 			return err
 		}
 	}
-}
-
-// compareAgain forgets what was pinned, so that a comparison that an operator asked for looks
-// at the documents of now.
-func (t *turn) compareAgain(ctx context.Context, again bool) error {
-	_, r, err := t.read(ctx)
-	if err != nil || r == nil {
-		return err
-	}
-	for i := range r.Groups {
-		g := &r.Groups[i]
-		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 || !again && g.AtH.Equal() {
-			continue
-		}
-		if _, err := t.compareAtH(ctx, r, i); err != nil {
-			return err
-		}
-	}
-	return nil
 }

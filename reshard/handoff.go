@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
-	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/store"
 	"github.com/reshelve/reshelve/transfer"
 	"github.com/reshelve/reshelve/work"
@@ -105,99 +103,4 @@ func pauseOf(handed *store.HandedOff) Pause {
 	p := Pause{Fence: handed.Pause, Steps: handed.Steps, Max: waits.Longest}
 	p.Waited, p.P50, p.P99 = waits.Total(), waits.Quantile(0.5), waits.Quantile(0.99)
 	return p
-}
-
-// compareAtH compares the rows at H with what the new owners showed there: on the readers
-// that the hand-off has pinned, or, when the process that did has ended, as both are now.
-func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (text string, err error) {
-	g := &r.Groups[group]
-	handed, pinned := t.take(t.pinOf(g, group))
-	var found Found
-	where := "at the hand-off"
-	if pinned {
-		defer func() { _ = handed.Staged.Close() }()
-		found, err = t.compareHanded(ctx, g, handed)
-	} else {
-		where = "as they are now, since what was pinned at the hand-off was let go of"
-		found, err = t.compareNow(ctx, r, g)
-	}
-	if err != nil {
-		return "", err
-	}
-	if err := t.keep(ctx, group, "verify", found); err != nil {
-		return "", err
-	}
-	h := make([]transfer.Position, len(g.Sources))
-	for i := range g.Sources {
-		h[i] = g.Sources[i].H
-	}
-	err = t.tell(ctx, transfer.Event{Happened: transfer.VerifiedAtH, Group: group, At: h, Run: g.AtH.Run + 1, Differences: found.Differences()})
-	return fmt.Sprintf("%s: %d documents compared %s, %d differences", names(g), found.Documents, where, found.Differences()), err
-}
-
-// compareHanded compares what a hand-off pinned.
-func (t *turn) compareHanded(ctx context.Context, g *transfer.Group, handed store.HandedOff) (Found, error) {
-	var parts []part
-	for i, number := range targets(g) {
-		row, named := handed.Placement.Shard(number)
-		if !named {
-			return Found{}, fault.New(fault.Bug, "shard %d was handed off, and is not in the placement", number)
-		}
-		parts = append(parts, part{number, row.Range, handed.Staged.To[i]})
-	}
-	return truthful(ctx, handed.Staged.From, parts)
-}
-
-// targets are the shards that a group becomes, in the order of incarnations.
-func targets(g *transfer.Group) (all []uint32) {
-	if g.Sources[0].Keeps != nil {
-		all = append(all, g.Sources[0].Shard)
-	}
-	for i := range g.Targets {
-		all = append(all, g.Targets[i].Shard)
-	}
-	return all
-}
-
-// compareNow compares the rows and the views of readers that each owner gives now.
-func (t *turn) compareNow(ctx context.Context, r *transfer.Record, g *transfer.Group) (all Found, err error) {
-	readers, err := t.Store.Readers(ctx, r.Index, targets(g))
-	if err != nil {
-		return all, err
-	}
-	defer func() {
-		for _, reader := range readers {
-			err = errors.Join(err, reader.Close())
-		}
-	}()
-	p, _, err := t.read(ctx)
-	if err != nil {
-		return all, err
-	}
-	for i, number := range targets(g) {
-		row, _ := p.Shard(number)
-		found, err := truthful(ctx, []shard.Reader{readers[i]}, []part{{number, row.Range, readers[i].Views()}})
-		if err != nil {
-			return all, err
-		}
-		all.merge(found)
-	}
-	return all, nil
-}
-
-func (f *Found) merge(o Found) {
-	f.Documents += o.Documents
-	f.Examples = append(slices.Clip(f.Examples), o.Examples...)
-	for class, n := range o.Counts {
-		if f.Counts == nil {
-			f.Counts = o.Counts
-			break
-		}
-		f.Counts[class] += n
-	}
-}
-
-// keep stores what a comparison has found.
-func (t *turn) keep(ctx context.Context, group int, name string, found Found) error {
-	return t.Driver.Put(ctx, t.key(name, group), found)
 }
