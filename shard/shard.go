@@ -123,7 +123,7 @@ type Ref struct {
 }
 
 // Row is what the truth holds under a Ref. Slices belong to the caller after
-// Get, and to the iterator, until its next step, during a scan.
+// Get, and to the iterator, until its next step, during a scan; see also Rows.
 type Row struct {
 	Ref
 	document.Versions
@@ -170,11 +170,21 @@ type Reader interface {
 	SeqNo() int64 // all writes up to it are in, none above
 	Docs() int64  // documents, tombstones not counted
 	Get(ctx context.Context, ref Ref, noSource bool) (row Row, found bool, err error)
+	// Rows gives what reads many rows, one after the other.
+	Rows() Rows
 	Scan(ctx context.Context, what Select) iter.Seq2[Row, error]
 	// Views are the segments in which the documents of the reader can be found: each
 	// document that Get finds is shown by exactly one of them, and nothing else is. They
 	// are valid until Close.
 	Views() []segment.View
+	Close() error
+}
+
+// Rows reads rows as Get of its Reader does, and is the faster the nearer to each other they
+// are in the order of scans. It is used by one goroutine, and closed before its Reader.
+type Rows interface {
+	// Get gives a row that is valid until the next call.
+	Get(ctx context.Context, ref Ref, noSource bool) (row Row, found bool, err error)
 	Close() error
 }
 

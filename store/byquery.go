@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -109,6 +110,7 @@ func (s *Store) changeBatch(ctx context.Context, q ByQuery, f *Found, p *Progres
 		if err != nil {
 			return err
 		}
+		row.Source = bytes.Clone(row.Source)
 		writes[i] = q.write(f.Index(&f.Hits[i]), row)
 	}
 	p.Batches++

@@ -23,17 +23,34 @@ type Found struct {
 	Keys   int    // of the order that was asked for: a scroll's hits have one more
 	Scroll string // id of the scroll; "": none
 
-	parts  [][]part // by index and source, as the hits count them
-	all    [][]part // and those of the indices that failed
-	pinned *Point   // whose readers they are; nil: the search's own
-	whole  bool     // no index may be left out
-	left   []string // names of indices whose hits are left out
+	parts  [][]part                    // by index and source, as the hits count them
+	rows   map[shard.Reader]shard.Rows // of the readers that documents were read from last
+	all    [][]part                    // and those of the indices that failed
+	pinned *Point                      // whose readers they are; nil: the search's own
+	whole  bool                        // no index may be left out
+	left   []string                    // names of indices whose hits are left out
 }
 
-// Document is the row of a hit.
+// rowsOpen is of how many readers a search keeps the place at which it reads documents.
+const rowsOpen = 16
+
+// Document is the row of a hit, which is valid until the next call.
 func (f *Found) Document(ctx context.Context, h *search.Hit, noSource bool) (shard.Row, error) {
-	p := f.parts[h.Index][h.Source]
-	row, ok, err := p.reader.Get(ctx, shard.Ref{Key: h.Key, ID: h.ID}, noSource)
+	reader := f.parts[h.Index][h.Source].reader
+	rows := f.rows[reader]
+	if rows == nil {
+		if len(f.rows) == rowsOpen {
+			if err := f.closeRows(); err != nil {
+				return shard.Row{}, err
+			}
+		}
+		if f.rows == nil {
+			f.rows = map[shard.Reader]shard.Rows{}
+		}
+		rows = reader.Rows()
+		f.rows[reader] = rows
+	}
+	row, ok, err := rows.Get(ctx, shard.Ref{Key: h.Key, ID: h.ID}, noSource)
 	if err == nil && (!ok || row.Deleted) {
 		err = exception.New(exception.IllegalState, "document [%s] is in the segments of a reader and not in its rows", h.ID)
 	}
@@ -65,10 +82,19 @@ func (f *Found) View(h *search.Hit) segment.View {
 
 // Close lets go of the readers.
 func (f *Found) Close() error {
+	err := f.closeRows()
 	if f.pinned != nil {
-		return f.pinned.release()
+		return joined(err, f.pinned.release())
 	}
-	return closeParts(f.all)
+	return joined(err, closeParts(f.all))
+}
+
+func (f *Found) closeRows() (err error) {
+	for reader, rows := range f.rows {
+		err = joined(err, rows.Close())
+		delete(f.rows, reader)
+	}
+	return err
 }
 
 func closeParts(parts [][]part) (err error) {

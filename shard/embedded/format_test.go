@@ -131,7 +131,7 @@ func FuzzHead(f *testing.F) {
 		if back, err := readHead(appendHead(nil, h)); err != nil || back != h {
 			t.Errorf("%+v is %+v, %v", h, back, err)
 		}
-		if row, err := rowOf(shard.Ref{}, h, data, false); !torn(t, err) && h.packed == 0 && len(row.Routing)+len(row.Source) != len(data) {
+		if row, err := rowOf(shard.Ref{}, h, data, false, nil); !torn(t, err) && h.packed == 0 && len(row.Routing)+len(row.Source) != len(data) {
 			t.Errorf("%d of %d bytes", len(row.Routing)+len(row.Source), len(data))
 		}
 	})

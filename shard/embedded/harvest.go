@@ -201,7 +201,7 @@ func (h *harvest) fetch(from *pebble.Snapshot, changes []shard.Change, rows []fe
 	var sources []byte
 	for _, i := range order {
 		late := len(sources) > fetchBytes
-		row, found, err := h.shard.find(it, changes[i].Ref, late)
+		row, found, err := h.shard.find(it, changes[i].Ref, late, nil)
 		if err != nil {
 			return err
 		}

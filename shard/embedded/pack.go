@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -78,12 +79,12 @@ func (p *packs) release() {
 	}
 }
 
-// unpack gives a source of so many bytes.
-func unpack(packed []byte, size int) (source []byte, err error) {
+// unpack gives a source of so many bytes, in space when there is enough of that.
+func unpack(space, packed []byte, size int) (source []byte, err error) {
 	if size > mostPacked*len(packed) {
 		return nil, fault.New(fault.Corrupt, "a source of %d bytes is packed into %d", size, len(packed))
 	}
-	if source, err = unpacker().DecodeAll(packed, make([]byte, 0, size)); err != nil || len(source) != size {
+	if source, err = unpacker().DecodeAll(packed, slices.Grow(space[:0], size)[:0:size]); err != nil || len(source) != size {
 		return nil, fault.New(fault.Corrupt, "a packed source has %d bytes of %d: %w", len(source), size, err)
 	}
 	return source, nil

@@ -54,16 +54,16 @@ func TestSourcesArePackedWhereItIsWorthIt(t *testing.T) {
 		if !c.packed {
 			continue
 		}
-		if back, err := unpack(stored, len(c.source)); err != nil || !bytes.Equal(back, c.source) {
+		if back, err := unpack(nil, stored, len(c.source)); err != nil || !bytes.Equal(back, c.source) {
 			t.Errorf("%s: %d bytes come back: %v", c.name, len(back), err)
 		}
 		for what, torn := range map[string][]byte{"torn": stored[:len(stored)-1], "more": append(bytes.Clone(stored), 0)} {
-			if _, err := unpack(torn, len(c.source)); !fault.Is(err, fault.Corrupt) {
+			if _, err := unpack(nil, torn, len(c.source)); !fault.Is(err, fault.Corrupt) {
 				t.Errorf("%s: %s: %v", c.name, what, err)
 			}
 		}
 		for _, size := range []int{len(c.source) - 1, len(c.source) + 1, 1 << 40} {
-			if _, err := unpack(stored, size); !fault.Is(err, fault.Corrupt) {
+			if _, err := unpack(nil, stored, size); !fault.Is(err, fault.Corrupt) {
 				t.Errorf("%s: %d bytes are expected: %v", c.name, size, err)
 			}
 		}
@@ -80,7 +80,7 @@ func FuzzUnpack(f *testing.F) {
 		if size < 0 {
 			return
 		}
-		source, err := unpack(data, size)
+		source, err := unpack(nil, data, size)
 		if !torn(t, err) && len(source) != size {
 			t.Errorf("%d bytes of %d", len(source), size)
 		}

@@ -206,7 +206,7 @@ func (s *local) bury(rows *pebble.Iterator, batch *pebble.Batch, r *run, after *
 		if c.Op != shard.Delete || !s.state.within.Contains(c.Key) {
 			continue
 		}
-		row, found, err := s.find(rows, c.Ref, true)
+		row, found, err := s.find(rows, c.Ref, true, nil)
 		if err != nil {
 			return err
 		}

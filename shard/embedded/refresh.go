@@ -29,7 +29,7 @@ func (s *local) Refresh(ctx context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && v.snapshot == nil {
-		err = v.errEnded()
+		err = errReopened()
 	}
 	if err != nil || v.seqNo < s.published.seqNo {
 		_ = v.drop()

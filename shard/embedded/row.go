@@ -87,8 +87,8 @@ func splitRow(key []byte) (order routing.Key, id []byte, h head, err error) {
 }
 
 // rowOf is a row from its head and its value: the routing value, then the source,
-// which becomes a part of the row where it is not packed.
-func rowOf(ref shard.Ref, h head, value []byte, noSource bool) (row shard.Row, err error) {
+// which becomes a part of the row where it is not packed, and is unpacked in space otherwise.
+func rowOf(ref shard.Ref, h head, value []byte, noSource bool, space []byte) (row shard.Row, err error) {
 	if len(value) < h.routing || h.deleted && len(value) > h.routing {
 		return shard.Row{}, fault.New(fault.Corrupt, "the value of a row has %d bytes, %d of them routing", len(value), h.routing)
 	}
@@ -96,7 +96,7 @@ func rowOf(ref shard.Ref, h head, value []byte, noSource bool) (row shard.Row, e
 	switch {
 	case noSource || h.deleted:
 	case h.packed > 0:
-		row.Source, err = unpack(value[h.routing:], h.packed)
+		row.Source, err = unpack(space, value[h.routing:], h.packed)
 	default:
 		row.Source = value[h.routing:]
 	}

@@ -71,7 +71,7 @@ func (v *view) cursor(within routing.Range, behind *shard.Ref) (*cursor, error) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.snapshot == nil {
-		return nil, v.errEnded()
+		return nil, errReopened()
 	}
 	it, err := v.snapshot.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -99,7 +99,7 @@ func (v *view) step(c *cursor, what shard.Select) (row shard.Row, more bool, err
 	for {
 		switch {
 		case c.it == nil:
-			return row, false, v.errEnded()
+			return row, false, errReopened()
 		case !c.begun:
 			c.begun = true
 			more = c.it.First()
@@ -123,10 +123,15 @@ func (c *cursor) row(what shard.Select) (row shard.Row, wanted bool, err error) 
 	if err != nil || h.deleted && !what.Tombstones {
 		return row, false, err
 	}
-	row, err = rowUnder(c.it, shard.Ref{Key: order, ID: string(id)}, h, what.NoSource)
-	if row.Source != nil {
+	row, err = rowUnder(c.it, shard.Ref{Key: order, ID: string(id)}, h, what.NoSource, c.buffer)
+	return c.own(row), true, err
+}
+
+// own is a row whose source lies in the cursor's buffer, where it may have been unpacked.
+func (c *cursor) own(row shard.Row) shard.Row {
+	if len(row.Source) > 0 && (cap(c.buffer) == 0 || &row.Source[0] != &c.buffer[:1][0]) {
 		c.buffer = append(c.buffer[:0], row.Source...)
 		row.Source = c.buffer
 	}
-	return row, true, err
+	return row
 }

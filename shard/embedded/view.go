@@ -51,7 +51,7 @@ func (s *local) newView(of *snapshot, seqNo int64, within routing.Range, docs in
 // over is the same snapshot for a shard that owns another range. The mutex is held.
 func (v *view) over(within routing.Range) (*view, error) {
 	if v.snapshot == nil {
-		return nil, v.errEnded()
+		return nil, errReopened()
 	}
 	counted, err := v.shard.count(v.snapshot, within)
 	if err != nil {
@@ -77,7 +77,7 @@ func (v *view) read(do func(*pebble.Snapshot) error) error {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.snapshot == nil {
-		return v.errEnded()
+		return errReopened()
 	}
 	return do(v.snapshot.Snapshot)
 }
@@ -179,7 +179,7 @@ func (r *reader) usable() error {
 	return nil
 }
 
-// errEnded is what a reader says whose Pebble was replaced.
-func (v *view) errEnded() error {
+// errReopened is what a reader says whose Pebble was replaced.
+func errReopened() error {
 	return fault.New(fault.Unavailable, "the folder was opened again after a failure, which ended the readers")
 }

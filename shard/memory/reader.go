@@ -58,6 +58,26 @@ func (r *Reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.R
 	return owned(r.rows, ref, noSource)
 }
 
+// Rows gives all rows the same buffer for their sources, as Scan does.
+func (r *Reader) Rows() shard.Rows { return &rows{of: r} }
+
+type rows struct {
+	of     *Reader
+	buffer []byte
+}
+
+func (r *rows) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
+	row, found, err := r.of.Get(ctx, ref, noSource)
+	clear(r.buffer)
+	if row.Source != nil {
+		r.buffer = append(r.buffer[:0], row.Source...)
+		row.Source = r.buffer
+	}
+	return row, found, err
+}
+
+func (r *rows) Close() error { return nil }
+
 // owned is a row whose slices nobody else has.
 func owned(rows tree, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
 	found, known := rows.get(ref)

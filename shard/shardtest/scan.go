@@ -19,6 +19,7 @@ var scans = []test{
 	{"tombstones and sources, as asked", scanTombstones},
 	{"a reader does not change", readerStays},
 	{"a reader answers gets", readerGets},
+	{"many gets in any order are gets", readerRows},
 	{"a reader outlives the epoch of its acquisition", readerAndEpoch},
 	{"a cancelled scan says so", cancelledScan},
 	{"a scan may end at any row", endedScan},
@@ -178,6 +179,29 @@ func readerGets(t *testing.T, c Case) {
 		row, found, err := r.Get(k.ctx, ref(get.id), get.noSource)
 		if err != nil || found != get.found || found && !same(row, get.row) {
 			t.Errorf("%q: %v %t %v, expected %v %t", get.id, row, found, err, get.row, get.found)
+		}
+	}
+}
+
+func readerRows(t *testing.T, c Case) {
+	k := begin(t, c)
+	refs := k.scatter()
+	k.write(deleted("gone"))
+	k.refresh()
+	refs = append(refs, ref("gone"), ref("never"))
+	r := k.acquire()
+	defer r.Close()
+	rows := r.Rows()
+	defer rows.Close()
+	for i := range 3 * len(refs) {
+		at := refs[i%len(refs)]
+		if i >= len(refs) { // first in their order, then in none
+			at = refs[i*31%len(refs)]
+		}
+		want, known, err := r.Get(k.ctx, at, i%5 == 0)
+		k.must(err)
+		if row, found, err := rows.Get(k.ctx, at, i%5 == 0); err != nil || found != known || found && !same(row, want) {
+			t.Fatalf("%v: %v %t %v, expected %v %t", at, row, found, err, want, known)
 		}
 	}
 }
