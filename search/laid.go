@@ -26,25 +26,40 @@ type keyed interface {
 // wantedKeys are the least keys of a view behind a place.
 type wantedKeys struct {
 	behind *place // nil: from the start
-	none   bool   // the place is behind the view
+	last   uint64 // what comes behind it is not kept any more
+	none   bool   // nothing of the view is
 	size   int
 }
 
-func (t *topScores) wanted(*visited) *wantedKeys { return &wantedKeys{size: t.size} }
+func (t *topScores) wanted(*visited) *wantedKeys {
+	return &wantedKeys{size: t.size, last: math.MaxUint64}
+}
 
 func (s *sortedHits) wanted(v *visited) *wantedKeys {
 	if s.keys[0].kind != byPlace || s.keys[0].Descending {
 		return nil
 	}
-	w := &wantedKeys{size: s.size}
+	w := &wantedKeys{size: s.size, last: math.MaxUint64}
+	if s.full {
+		switch worst := &s.kept[0]; {
+		case v.number == worst.number:
+			w.last = uint64(worst.key)
+		case v.number > worst.number:
+			w.none = true
+		}
+	}
 	if s.after != nil {
-		w.none = v.number < s.after.number
+		w.none = w.none || v.number < s.after.number
 		if v.number == s.after.number {
 			w.behind = &s.after.place
 		}
 	}
 	return w
 }
+
+// slicesLaid is in how many slices at most pages are read from spans: each meets the docs of
+// all others on its way.
+const slicesLaid = 64
 
 // laidSome is how many docs a view must have for spans to be worth their while.
 const laidSome = 4096
@@ -54,7 +69,7 @@ const laidSome = 4096
 func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 	score, all := ofAll(p)
 	rank, is := k.rank.(keyed)
-	if !all || !is || v.view.Docs() < laidSome || len(k.leaves) > 0 || k.filter || k.least != nil || k.slice != nil {
+	if !all || !is || v.view.Docs() < laidSome || len(k.leaves) > 0 || k.filter || k.least != nil || k.slice != nil && k.slice.max > slicesLaid {
 		return false, nil
 	}
 	if !scored {
@@ -65,7 +80,7 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 		return false, nil
 	}
 	if !w.none {
-		docs, ok := k.page(v, w.behind, w.size)
+		docs, ok := k.page(v, w)
 		if !ok {
 			return false, nil
 		}
@@ -79,40 +94,64 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 			}
 		}
 	}
-	if k.accept != nil {
-		k.tally.total += int64(k.accept.Count())
-	} else {
-		k.tally.total += int64(v.view.Docs())
-	}
+	k.tally.total += k.shown(v.view)
 	return true, nil
+}
+
+// shown is how many docs of a view are found by who finds all: those of the slice are counted
+// while the total is wanted.
+func (k *sink) shown(v segment.View) (n int64) {
+	switch {
+	case k.slice == nil && k.accept == nil:
+		return int64(v.Docs())
+	case k.slice == nil:
+		return int64(k.accept.Count())
+	}
+	if k.tally.enough() {
+		return 0
+	}
+	for doc := range segment.Doc(v.Docs()) {
+		if (k.accept == nil || k.accept.Has(doc)) && k.slice.has(doc) {
+			n++
+		}
+	}
+	return n
 }
 
 // page are at least so many accepted docs by their keys, without those of a place that it is
 // behind, and all that have the key of the last one; or all that are left. False: too few are
 // accepted, or too many have the same key.
-func (k *sink) page(v *visited, behind *place, size int) (docs []segment.Doc, ok bool) {
-	from, to, counted, last := uint64(v.within.From), uint64(v.within.To), 0, uint64(0)
+func (k *sink) page(v *visited, w *wantedKeys) (docs []segment.Doc, ok bool) {
+	behind, size := w.behind, w.size
+	from, to, counted, last, parts := uint64(v.within.From), uint64(v.within.To), 0, uint64(0), 1
+	if k.slice != nil {
+		parts = int(k.slice.max) // of about as many docs each
+	}
 	if behind != nil {
 		from = max(from, uint64(behind.key))
 	}
-	for range 2 {
-		span := spans.of(v.view.Segment, from, to, size)
+	end := min(to, w.last)
+	if from > end {
+		return nil, true
+	}
+	for range 2 + size*parts/spanMost {
+		span := spans.of(v.view.Segment, from, to, size*parts)
 		if span == nil {
 			return nil, false
 		}
 		at, _ := slices.BinarySearchFunc(span.docs, from, func(d keyedDoc, key uint64) int { return cmp.Compare(d.key, key) })
 		for _, d := range span.docs[at:] {
-			if counted >= size && d.key != last {
+			if counted >= size && d.key != last || d.key > w.last {
 				return docs, true
 			}
-			if k.accept != nil && !k.accept.Has(d.doc) {
+			if k.accept != nil && !k.accept.Has(d.doc) || k.slice != nil && !k.slice.has(d.doc) {
 				continue
 			}
 			if docs, last = append(docs, d.doc), d.key; behind == nil || d.key != uint64(behind.key) {
 				counted++
 			}
 		}
-		if counted >= size || span.to >= to {
+		if counted >= size || span.to >= end {
 			return docs, true
 		}
 		from = span.to + 1

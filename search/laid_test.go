@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,9 +16,12 @@ func TestPagesByKey(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, hides := range []float64{0, 0.1, 0.999} {
 		w := newWorld(t, r, []int{9000, 20, 5000}, hides)
-		for _, size := range []int{700, 3000, 1} {
-			seen := map[string]bool{}
-			request := Request{Size: size, TrackTotal: -1, Sort: []Sort{{Field: "_doc"}}}
+		for _, of := range []Request{
+			{Size: 700}, {Size: 3000}, {Size: 1}, {Size: 700, Slice: &Slice{Field: "_id", ID: 1, Max: 3}},
+			{Size: 3000, Slice: &Slice{Max: 64}}, {Size: 500, Slice: &Slice{Field: "n", ID: 1, Max: 2}},
+		} {
+			seen, size, request := map[string]bool{}, of.Size, of
+			request.TrackTotal, request.Sort = -1, []Sort{{Field: "_doc"}}
 			for pages := 0; ; pages++ {
 				got := w.run(t, allPlan{1}, request)
 				slowly := request
@@ -69,7 +73,7 @@ func TestPagesOfPartsOfTheKeys(t *testing.T) {
 		} {
 			v := &visited{within: within, view: view}
 			k := &sink{accept: shownRoots(view)}
-			docs, ok := k.page(v, nil, 10)
+			docs, ok := k.page(v, &wantedKeys{last: math.MaxUint64, size: 10})
 			if !ok || len(docs) < 10 || len(docs) > 20 {
 				t.Errorf("%s, keys %v: a page of 10 has %d docs, %v", name, within, len(docs), ok)
 			}

@@ -313,7 +313,7 @@ func (s *sortedHits) down(i int) {
 
 func (s *sortedHits) hits() ([]Hit, error) {
 	slices.SortFunc(s.kept, func(a, b placed) int { return s.comparePlaced(&a, &b) })
-	var hits []Hit
+	hits := make([]Hit, 0, len(s.kept))
 	for i := range s.kept {
 		p := &s.kept[i]
 		v := s.views[p.view]
