@@ -41,6 +41,7 @@ func (f Fingerprint) String() string {
 // some times the length of the longest source. The zero value is ready. Not for concurrent use.
 type Fingerprinter struct {
 	out     []byte // head, mark, and what of the canonical source is done
+	head    int    // length of the head
 	run     int    // from where on the source is still to be copied to it
 	sorted  []byte // the members of one object, on their way to their places
 	members []member
@@ -49,19 +50,23 @@ type Fingerprinter struct {
 
 // Of is the fingerprint of a document.
 func (f *Fingerprinter) Of(id, routing, source []byte) Fingerprint {
-	key := f.Key(id, routing)
-	head := len(f.out)
-	f.out = append(f.out, 'j')
+	return Fingerprint{Key: f.Key(id, routing), Content: f.Content(source)}
+}
+
+// Content is that of the fingerprint of the document whose key was asked for last.
+func (f *Fingerprinter) Content(source []byte) [16]byte {
+	f.out = append(f.out[:f.head], 'j')
 	if !f.canonical(source) {
-		f.out = append(append(f.out[:head], 'r'), source...)
+		f.out = append(append(f.out[:f.head], 'r'), source...)
 	}
 	content := sha256.Sum256(f.out)
-	return Fingerprint{Key: key, Content: [16]byte(content[:16])}
+	return [16]byte(content[:16])
 }
 
 // Key is that of the fingerprint, without a look at the source.
 func (f *Fingerprinter) Key(id, routing []byte) uint64 {
 	f.out = appendString32(appendString32(f.out[:0], id), routing)
+	f.head = len(f.out)
 	key := sha256.Sum256(f.out)
 	return binary.BigEndian.Uint64(key[:])
 }

@@ -113,7 +113,8 @@ func (r *reading) shard(docs *snapshot.Documents, from mark) error {
 
 // expected takes a document of a snapshot.
 func (r *reading) expected(doc *document.Document) {
-	if !r.part.Wants(r.printer.Key(doc.ID, doc.Routing)) {
+	key := r.printer.Key(doc.ID, doc.Routing)
+	if !r.part.Wants(key) {
 		return
 	}
 	if r.belongs != nil && r.side == reconcile.Expected && !r.belongs(doc) {
@@ -123,7 +124,7 @@ func (r *reading) expected(doc *document.Document) {
 	if !kept {
 		return
 	}
-	e := r.entry(doc)
+	e := r.entry(key, doc)
 	e.Shard, e.Number, e.Unreadable = doc.Position.Shard, doc.Position.Number, doc.Source == nil || failure != nil
 	r.part.Add(e)
 }
@@ -143,8 +144,8 @@ func (r *reading) slice(ctx context.Context, from mark) error {
 			return err
 		}
 		r.count++
-		if r.part.Wants(r.printer.Key(doc.ID, doc.Routing)) {
-			r.part.Add(r.entry(doc))
+		if key := r.printer.Key(doc.ID, doc.Routing); r.part.Wants(key) {
+			r.part.Add(r.entry(key, doc))
 		}
 		if r.count >= markEvery || time.Since(r.marked) > markAfter {
 			if err := r.take(mark{After: slice.Cursor()}); err != nil {
@@ -154,8 +155,9 @@ func (r *reading) slice(ctx context.Context, from mark) error {
 	}
 }
 
-func (r *reading) entry(doc *document.Document) reconcile.Entry {
-	e := reconcile.Entry{Fingerprint: r.printer.Of(doc.ID, doc.Routing, doc.Source), ID: doc.ID, Routing: doc.Routing, Version: reconcile.UnknownVersion}
+// entry is a document whose key was the last that the printer was asked for.
+func (r *reading) entry(key uint64, doc *document.Document) reconcile.Entry {
+	e := reconcile.Entry{Fingerprint: document.Fingerprint{Key: key, Content: r.printer.Content(doc.Source)}, ID: doc.ID, Routing: doc.Routing, Version: reconcile.UnknownVersion}
 	if doc.Versions != nil {
 		e.Version = doc.Versions.Version
 	}
