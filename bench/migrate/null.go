@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/reshelve/reshelve/bench/peers"
 	"github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/coord/remote"
 )
@@ -19,7 +18,7 @@ import (
 // null is a target that takes everything and keeps nothing but the records of movements.
 type null struct {
 	documents, bytes atomic.Int64
-	first            chan time.Time // of the first bulk request
+	first            chan time.Time // of the first document
 	copied           chan time.Time // when the migration refreshes: everything was sent
 	once, done       sync.Once
 	indices          sync.Map
@@ -52,18 +51,18 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 	switch _, there := n.indices.Load(index); {
 	case path == "":
 		fmt.Fprint(w, `{"name":"null","cluster_name":"null","cluster_uuid":"null","version":{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}}`)
-	case strings.HasSuffix(path, "_bulk"):
+	case path == "_bulk" && r.URL.Query().Has("require_alias"): // the plan asks what we may do
+		refuse(w, http.StatusNotFound, "index_not_found_exception")
+	case path == "_bulk":
 		n.bulk(w, r)
 	case strings.HasPrefix(path, "_cat/"):
 		fmt.Fprint(w, `[]`)
 	case strings.HasPrefix(path, "_"):
 		fmt.Fprint(w, `{}`)
 	case r.Method == http.MethodPut && verb == "":
-		n.indices.Store(index, true)
-		fmt.Fprint(w, `{"acknowledged":true,"shards_acknowledged":true,"index":"`+index+`"}`)
+		n.create(w, r, index)
 	case !there:
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"error":{"type":"index_not_found_exception","reason":"no such index","root_cause":[]},"status":404}`)
+		refuse(w, http.StatusNotFound, "index_not_found_exception")
 	case verb == "_refresh" && n.documents.Load() > 0:
 		n.done.Do(func() { n.copied <- time.Now() })
 		fmt.Fprint(w, `{}`)
@@ -76,13 +75,24 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bulk counts the lines, and says of each operation that it was applied.
-func (n *null) bulk(w http.ResponseWriter, r *http.Request) {
-	if _, made := n.indices.Load(peers.Index); !made { // the plan asks what we may do, before there is an index
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"error":{"type":"index_not_found_exception","reason":"no such index","root_cause":[]},"status":404}`)
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"type":%q,"reason":"","root_cause":[]},"status":%d}`, why, status)
+}
+
+// create makes an index, but none of no shards, by which the plan asks whether we may.
+func (n *null) create(w http.ResponseWriter, r *http.Request, index string) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || bytes.Contains(body, []byte(`"index.number_of_shards":0`)) {
+		refuse(w, http.StatusBadRequest, "illegal_argument_exception")
 		return
 	}
+	n.indices.Store(index, true)
+	fmt.Fprintf(w, `{"acknowledged":true,"shards_acknowledged":true,"index":%q}`, index)
+}
+
+// bulk counts the lines, and says of each operation that it was applied.
+func (n *null) bulk(w http.ResponseWriter, r *http.Request) {
 	n.once.Do(func() { n.first <- time.Now() })
 	chunk, lines := make([]byte, 256<<10), 0
 	for {

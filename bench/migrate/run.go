@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/reshelve/reshelve/bench/peers"
@@ -16,16 +15,17 @@ import (
 
 // result is what was measured of one migration.
 type result struct {
-	target        string
-	documents     int64
-	copied        time.Duration // the copy
-	ours, theirs  time.Duration // processor time meanwhile
-	whole         time.Duration // processor time of ours, to the end
-	peak          int64         // most anonymous bytes of ours
-	first         time.Duration // from the command to the first bulk request, where the target tells it
-	compared      time.Duration // the comparison
-	comparedOurs  time.Duration // processor time meanwhile
-	disk, sources int64
+	target       string
+	documents    int64
+	copied       time.Duration // the copy
+	ours, theirs time.Duration // processor time meanwhile
+	whole        time.Duration // processor time of ours, to the end
+	peak         int64         // most anonymous bytes of ours
+	resident     int64         // most resident bytes, mapped files included
+	first        time.Duration // from the command to the first document, where the target tells it
+	compared     time.Duration // the comparison
+	comparedOurs time.Duration // processor time meanwhile
+	sources      int64         // bytes of sources; into the null target of requests
 }
 
 // sample is the processor time that processes had used at a moment.
@@ -40,16 +40,17 @@ type watched struct {
 	out     bytes.Buffer
 	began   time.Time
 	samples []sample
+	most    int64 // resident bytes
 	stop    func() int64
 	ended   chan struct{}
 	err     error
 }
 
-// start starts a migration and looks at its processor time fifty times a second; and at that
+// start starts a process of ours and looks at its processor time fifty times a second; and at that
 // of its target, unless that is nil.
 func start(ctx context.Context, binary string, target *peers.Peer, args ...string) (*watched, error) {
 	w := &watched{ended: make(chan struct{})}
-	w.cmd = exec.CommandContext(ctx, binary, append([]string{"migrate", "--output", "json", "-q"}, args...)...)
+	w.cmd = exec.CommandContext(ctx, binary, append(args, "--output", "json", "-q")...)
 	w.cmd.Stdout = &w.out
 	var told bytes.Buffer
 	w.cmd.Stderr = &told
@@ -57,7 +58,7 @@ func start(ctx context.Context, binary string, target *peers.Peer, args ...strin
 	if err := w.cmd.Start(); err != nil {
 		return nil, err
 	}
-	ours := peers.Attach("reshelve migrate", w.cmd.Process.Pid)
+	ours := peers.Attach("reshelve "+args[0], w.cmd.Process.Pid)
 	w.stop = ours.Peak()
 	looked := make(chan struct{})
 	go func() {
@@ -74,7 +75,7 @@ func start(ctx context.Context, binary string, target *peers.Peer, args ...strin
 	go func() {
 		defer close(w.ended)
 		if err := w.cmd.Wait(); err != nil {
-			w.err = fmt.Errorf("reshelve migrate: %w: %s", err, told.Bytes())
+			w.err = fmt.Errorf("reshelve %s: %w: %s", args[0], err, told.Bytes())
 		}
 	}()
 	wait := w.stop
@@ -94,6 +95,9 @@ func (w *watched) look(ours, target *peers.Peer) {
 	}
 	if target != nil {
 		now.theirs, _ = target.CPU()
+	}
+	if resident, err := ours.Resident(); err == nil {
+		w.most = max(w.most, resident)
 	}
 	w.samples = append(w.samples, now)
 }
@@ -119,6 +123,7 @@ type told struct {
 // finish waits for the end of a migration that has to prove itself, and sums it up.
 func (w *watched) finish(r *result) error {
 	r.peak = w.stop()
+	r.resident = w.most
 	if w.err != nil {
 		return w.err
 	}
@@ -151,24 +156,32 @@ func (b *bench) intoNull(ctx context.Context) (*result, error) {
 		return nil, err
 	}
 	defer stop()
-	w, err := start(ctx, b.binary, nil, "--from", b.repository, "--to", url, "--yes", "--workers", strconv.Itoa(b.workers))
+	w, err := start(ctx, b.binary, nil, b.migration(url)...)
 	if err != nil {
 		return nil, err
 	}
 	r := &result{target: "null target"}
-	var first, copied time.Time
+	first, copied, err := w.sent(&target)
+	if err != nil {
+		return nil, err
+	}
+	_ = w.cmd.Process.Kill()
+	r.peak = w.stop()
+	from, to := w.at(first), w.at(copied)
+	r.documents, r.sources, r.resident = target.documents.Load(), target.bytes.Load(), w.most
+	r.copied, r.ours, r.first = copied.Sub(first), to.ours-from.ours, first.Sub(w.began)
+	return r, nil
+}
+
+// sent waits until the null target has all documents.
+func (w *watched) sent(target *null) (first, copied time.Time, err error) {
 	for copied.IsZero() {
 		select {
 		case first = <-target.first:
 		case copied = <-target.copied:
 		case <-w.ended:
-			return nil, fmt.Errorf("it ended before everything was sent: %w\n%s", w.err, w.out.Bytes())
+			return first, copied, fmt.Errorf("it ended before everything was sent: %w\n%s", w.err, w.out.Bytes())
 		}
 	}
-	_ = w.cmd.Process.Kill()
-	r.peak = w.stop()
-	from, to := w.at(first), w.at(copied)
-	r.documents, r.sources = target.documents.Load(), target.bytes.Load()
-	r.copied, r.ours, r.first = copied.Sub(first), to.ours-from.ours, first.Sub(w.began)
-	return r, nil
+	return first, copied, nil
 }

@@ -48,6 +48,9 @@ func (p *Peer) Memory() (resident, anonymous int64, err error) {
 	return resident, anonymous, nil
 }
 
+// Resident is the most that the peer ever had resident, mapped files included, in bytes.
+func (p *Peer) Resident() (bytes int64, err error) { return p.account("status", "VmHWM:", 1<<10) }
+
 // Written is how many bytes the peer has handed to file systems, whatever became of
 // them, by proc_pid_io(5).
 func (p *Peer) Written() (bytes int64, err error) { return p.account("io", "write_bytes:", 1) }
