@@ -53,13 +53,13 @@ func TestLiveManyIndices(t *testing.T) {
 		t.Skip("RESHELVE_LIVE=1 starts a real server; PROOF_INDICES=2000 says how many indices there are")
 	}
 	l := startWith(t, servers.OpenSearch("2.19.0"), servers.Options{Heap: "2g", Settings: map[string]any{"cluster.max_shards_per_node": many + 10}})
-	l.must("PUT", "/_index_template/many", `{"index_patterns":["many-*"],"template":{"settings":{"number_of_shards":1,"number_of_replicas":0},"mappings":{"dynamic":false}}}`)
-	for from := 0; from < many; from += 100 { // the server makes those of a request side by side
+	l.must("PUT", "/_index_template/many", `{"index_patterns":["many-*"],"template":{"settings":{"number_of_shards":1,"number_of_replicas":0,"refresh_interval":"-1"},"mappings":{"dynamic":false}}}`)
+	for from := 0; from < many; from += 50 { // the server makes those of a request side by side
 		var lines strings.Builder
-		for n := from; n < min(from+100, many); n++ {
+		for n := from; n < min(from+50, many); n++ {
 			fmt.Fprintf(&lines, "{\"index\":{\"_index\":\"many-%d\",\"_id\":\"1\"}}\n{\"n\":%d}\n", n, n)
 		}
-		if answer := l.must("POST", "/_bulk", lines.String()); !strings.Contains(string(answer[:100]), `"errors":false`) {
+		if answer := l.must("POST", "/_bulk?timeout=10m", lines.String()); !strings.Contains(string(answer[:100]), `"errors":false`) {
 			t.Fatalf("%.500s", answer)
 		}
 	}
