@@ -92,7 +92,7 @@ func (c *comparing) openScan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scan, err := c.target.OpenScan(ctx, c.held.Piece().Target, scanOptions)
+	scan, err := c.target.OpenScan(ctx, c.held.Piece().Target, scanOptions(c.expected(c.index.Name)))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,14 @@ func (c *comparing) openScan(ctx context.Context) error {
 	return nil
 }
 
-var scanOptions = cluster.ScanOptions{Slices: compareAtOnce, KeepAlive: pointLives}
+// scanOptions are those of a scan of about so many documents: few are read in one part.
+func scanOptions(documents int64) cluster.ScanOptions {
+	o := cluster.ScanOptions{Slices: compareAtOnce, KeepAlive: pointLives}
+	if documents < markEvery {
+		o.Slices = 1
+	}
+	return o
+}
 
 // open is the scan of the target.
 func (c *comparing) open() *cluster.Scan {
@@ -134,7 +141,7 @@ func (c *comparing) resume(ctx context.Context) error {
 	case c.Scan.Point == "" && len(c.Marks[reconcile.Found]) == 0:
 		return c.openScan(ctx)
 	}
-	scan, err := c.target.ResumeScan(ctx, c.Scan, scanOptions)
+	scan, err := c.target.ResumeScan(ctx, c.Scan, scanOptions(c.expected(c.index.Name)))
 	if err == nil {
 		err = scan.Renew(ctx)
 	}

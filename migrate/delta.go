@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -68,6 +69,11 @@ const (
 	changeBits  = 17      // of the tables of buckets: 3 MiB each
 )
 
+// isDelta tells whether of any index only the changes are moved.
+func (p *Plan) isDelta() bool {
+	return slices.ContainsFunc(p.Indices, func(i Index) bool { return i.Since != nil })
+}
+
 // since is the index of the plan, when it is a delta; nil otherwise.
 func (p *Plan) since(index string) *Since {
 	for i := range p.Indices {
@@ -123,6 +129,9 @@ func (t *turn) changes(ctx context.Context) (worker.Outcome, error) {
 
 // withChanges does a delta's changes beside the items of what is copied whole.
 func (t *turn) withChanges(ctx context.Context, items func(context.Context) (worker.Outcome, error)) (worker.Outcome, error) {
+	if !t.plan.isDelta() {
+		return items(ctx)
+	}
 	changes, err := t.changes(ctx)
 	if err != nil || changes.Worked {
 		return changes, err

@@ -67,11 +67,15 @@ func (s Slot) TakeBack(ctx context.Context, m *movement.Record, key string) erro
 
 // claimNew is Claim of a piece that is made when it is not there.
 func claimNew[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Record, key string, p work.Policy, piece T) (*drive.Held[T, P], T, error) {
+	held, there, err := Claim[T, P](ctx, s, m, key, p)
+	if !fault.Is(err, fault.NotFound) { // mostly it is there
+		return held, there, err
+	}
 	made, err := s.Driver.MakeNew(ctx, key, piece)
 	if err != nil {
 		return nil, piece, err
 	}
-	held, there, err := Claim[T, P](ctx, s, m, key, p)
+	held, there, err = Claim[T, P](ctx, s, m, key, p)
 	if made && held == nil { // also when it could not be claimed: nobody else may come to see it
 		return nil, piece, errors.Join(err, s.TakeBack(ctx, m, key))
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/drive"
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 )
@@ -118,10 +117,7 @@ func (s *Search) look(ctx context.Context, slot Slot, m *movement.Record, p work
 func (s *Search) count(ctx context.Context, slot Slot, m *movement.Record, p work.Policy, sweep *work.Sweep) (found Found, err error) {
 	key := work.Prefix(m.ID) + "phase/" + work.Safe(m.Current().Key()) + ".ended"
 	p.MaxAttempts = math.MaxInt // no one who dies of it is the worse for having tried
-	held, there, err := Claim[census](ctx, slot, m, key, p)
-	if fault.Is(err, fault.NotFound) {
-		held, there, err = claimNew(ctx, slot, m, key, p, census{Lease: work.Lease{CreatorID: slot.Worker}})
-	}
+	held, there, err := claimNew(ctx, slot, m, key, p, census{Lease: work.Lease{CreatorID: slot.Worker}})
 	if err != nil || held == nil {
 		return Found{Ended: there.State == work.Done, All: there.All, Failed: there.Failed}, err
 	}
@@ -145,7 +141,7 @@ func (s *Search) count(ctx context.Context, slot Slot, m *movement.Record, p wor
 }
 
 func (s *Search) lookEverywhere(ctx context.Context, slot Slot, m *movement.Record, p work.Policy, sweep *work.Sweep) (Found, error) {
-	for {
+	for pause := p.Heartbeat / 64; ; pause = min(2*pause, p.Heartbeat) { // what is small ends soon
 		s.mu.Lock()
 		open := sweep.Open()
 		all, failed := sweep.Counts()
@@ -164,7 +160,7 @@ func (s *Search) lookEverywhere(ctx context.Context, slot Slot, m *movement.Reco
 		if left == 0 {
 			continue
 		}
-		if err := drive.Wait(ctx, p.Heartbeat); err != nil { // others are at what is left
+		if err := drive.Wait(ctx, pause); err != nil { // others are at what is left
 			return Found{}, err
 		}
 	}
