@@ -41,6 +41,7 @@ type Shape struct {
 	Cut          []string `json:"cut,omitempty" doc:"Split: cut the shard before each of these: 16 hexadecimal digits, or a 32-bit hash as 0x… or decimal"`
 	HalveLargest bool     `json:"halveLargest,omitempty" doc:"Split: cut the shard with the most bytes into two that weigh alike"`
 	Shards       []uint32 `json:"shards,omitempty" doc:"Merge: neighbours, of which the one with the lowest range keeps its number"`
+	At           string   `json:"at,omitempty" doc:"What the store is called where you are: the next steps that you are told name it, as --at"`
 	PauseBudget  string   `json:"pauseBudget,omitempty" doc:"How long requests may wait behind one hand-off; absent: 250ms" example:"250ms"`
 }
 
@@ -94,7 +95,7 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 	if err := k.predict(ctx, planned); err != nil {
 		return nil, err
 	}
-	return planned, k.vetoes(ctx, p, planned)
+	return planned, k.vetoes(ctx, p, req.At, planned)
 }
 
 // noIndex is the error of an index that is asked for by its name.
@@ -238,39 +239,4 @@ func (k *Desk) notBegun(ctx context.Context, id string, err error) error {
 		reading = k.d.RemoveAll(ctx, hostKey(id))
 	}
 	return errors.Join(err, reading, k.d.Forget(ctx, id))
-}
-
-// vetoes are what stands against a plan besides its shape.
-func (k *Desk) vetoes(ctx context.Context, p placement.Placement, planned *ReshapePlan) error {
-	s := k.side.lane.Store
-	refuse := func(kind fault.Kind, next, format string, args ...any) {
-		planned.Refusals = append(planned.Refusals, Tell(fault.WithNext(fault.New(kind, format, args...), "%s", next)))
-	}
-	other, err := reshapedBy(p)
-	if err != nil {
-		return err
-	}
-	if other != "" {
-		refuse(fault.Conflict, "wait for it, or end it: reshelve movement status "+other, "index %s is being reshaped by movement %s", planned.Name, other)
-	}
-	if s.Catalog().Indices[planned.Name].Closed {
-		refuse(fault.Refused, "open it: POST /"+planned.Name+"/_open", "index %s is closed", planned.Name)
-	}
-	health := s.Health()
-	if health.ReadOnly != nil {
-		planned.Refusals = append(planned.Refusals, Tell(fault.WithNext(fault.New(fault.Unavailable, "the store takes no writes: %w", health.ReadOnly), "mend that, then plan again")))
-	}
-	shelves, err := s.PlacementView(ctx, planned.Name)
-	if err != nil {
-		return err
-	}
-	for _, shelf := range shelves.Shelves {
-		if slices.ContainsFunc(planned.Plan.Groups, func(g placement.Group) bool { return slices.Contains(g.From, shelf.Shard) }) {
-			planned.Worst += shelf.Bytes
-		}
-	}
-	if free := health.Disk.Free - health.Disk.LowWater; health.Disk.Free > 0 && free < planned.Worst && health.ReadOnly == nil {
-		refuse(fault.Refused, "free space, or split one shard at a time", "until what is not owned has been shed %d bytes more may be taken, and %d are free", planned.Worst, max(free, 0))
-	}
-	return nil
 }

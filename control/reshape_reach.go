@@ -26,6 +26,7 @@ type reshaper interface {
 // rests. A folder that nobody serves is opened, and worked for by this process as long as it
 // waits.
 func (c *Control) Reshape(ctx context.Context, at string, req ReshapeRequest) (m *Movement, err error) {
+	req.At = Bare(at)
 	err = c.reshaping(ctx, at, reshapeMemory, func(s *side, r reshaper) error {
 		if req.Wait != nil {
 			planned, err := r.PlanReshape(ctx, req)
@@ -52,6 +53,7 @@ const reshapeMemory = 256 << 20
 
 // PreviewReshape plans a split or a merge, and starts nothing.
 func (c *Control) PreviewReshape(ctx context.Context, at string, req ReshapeRequest) (planned *ReshapePlan, err error) {
+	req.At = Bare(at)
 	err = c.reshaping(ctx, at, 0, func(_ *side, r reshaper) error {
 		planned, err = r.PlanReshape(ctx, req)
 		return err

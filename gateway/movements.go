@@ -62,7 +62,9 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 	ownProblems.Do(func() { huma.NewError = newProblem })
 	config := huma.DefaultConfig("Reshelve: movements", "1")
 	config.Info.Description = "Movements are changes of the shape of an index: the move of a snapshot's documents into the store that is served, and the splitting and merging of its shards. " +
-		"Errors are problem details (RFC 9457) with kind and next."
+		"Errors are problem details (RFC 9457) with kind and next. " +
+		"A request of the data API may quote, in the header " + outdated + ", the version of the placement by which it is routed (GET " + placementPath + "/{index} tells the newest): " +
+		"it is answered right whatever was split or merged since. Clients need not send it, and no answer carries it."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = openAPIPath, "", "", nil
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	api := humago.New(mux, config)

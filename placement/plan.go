@@ -66,11 +66,11 @@ func (p Placement) plan(w Weights, groups []Group) (Plan, error) {
 				part.Shard = next
 				next++
 			}
-			if err := p.weigh(w, part); err != nil {
-				return Plan{}, err
-			}
 			if width := uint64(part.Range.To - part.Range.From); width < Narrowest-1 {
 				return Plan{}, refuse("make fewer or wider parts", "the part %s is narrower than %d keys, a 1024th of one routing value", part.Range, Narrowest)
+			}
+			if err := p.weigh(w, part); err != nil {
+				return Plan{}, err
 			}
 		}
 		plan.hottest(w, g)
