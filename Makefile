@@ -58,7 +58,7 @@ RACE = $(filter $(foreach p,blob snapshot control cli cluster coord drive worker
 
 .PHONY: race
 race: ## the packages that start goroutines, under the race detector
-	export CGO_ENABLED=1; $(call seeded,-race -short -timeout 20m,$(RACE))
+	export CGO_ENABLED=1; $(call seeded,-race -short -timeout 20m,$(RACE)) && go test -race -short ./proof -run TestHistoriesWhileShardsMove
 
 .PHONY: e2e
 e2e: ## emulators of S3, Google Cloud Storage and Azure; the clients that people use
