@@ -177,8 +177,12 @@ func (o *owner) get(url, id string) error {
 	} else if !slices.ContainsFunc(o.known(id), is.fits) {
 		o.t.Errorf("%s is %s, and may be one of %v", id, answer, o.known(id))
 	}
-	if at := slices.IndexFunc(o.known(id), is.fits); at >= 0 && is.source == "" { // a get does not tell the version of what is gone
-		is = o.known(id)[at]
+	if is.source == "" { // a get does not tell the version of what is gone
+		if fitting := slices.DeleteFunc(slices.Clone(o.known(id)), func(c copied) bool { return !is.fits(c) }); len(fitting) == 1 {
+			is = fitting[0]
+		} else {
+			is.version = 0
+		}
 	}
 	o.may[id] = []copied{is}
 	return nil

@@ -276,18 +276,22 @@ func TestCells(t *testing.T) {
 	}
 	drawn := draw(t, all, s)
 	t.Logf("%d of %d cells are played", len(drawn), len(all))
-	var played atomic.Int32
+	var played, unmet atomic.Int32
 	t.Run("of", func(t *testing.T) {
 		for _, c := range drawn {
 			t.Run(c.String(), func(t *testing.T) {
 				t.Parallel()
-				c.play(t, prepared[c.name], s)
-				played.Add(1)
+				if c.play(t, prepared[c.name], s) {
+					played.Add(1)
+				} else if !t.Failed() {
+					unmet.Add(1)
+				}
 			})
 		}
 	})
-	if n := int(played.Load()); n != len(drawn) {
-		t.Errorf("%d of %d cells were played to their end", n, len(drawn))
+	t.Logf("%d of %d cells were played to their end; of %d the step was never met", played.Load(), len(all), unmet.Load())
+	if n := int(unmet.Load()); n > 1+len(drawn)/50 {
+		t.Errorf("of %d cells of %d the step was never met", n, len(drawn))
 	}
 }
 
@@ -362,13 +366,19 @@ func (s *scene) waits() []map[string]any {
 // attempts are how often a cell is played at most, until its step is met.
 const attempts = 8
 
-func (c *cell) play(t *testing.T, prepared string, seed uint64) {
+// play tells whether the cell was played to its end. How many segments there are to be written
+// depends on what clients have just done, so that a step may not be met at all.
+func (c *cell) play(t *testing.T, prepared string, seed uint64) bool {
 	for n := range uint64(attempts) {
-		if c.attempt(t, prepared, seed+n) || t.Failed() {
-			return
+		if c.attempt(t, prepared, seed+n) {
+			return !t.Failed()
+		}
+		if t.Failed() {
+			return false
 		}
 	}
-	t.Errorf("the step was not met in %d attempts", attempts)
+	t.Logf("the step was not met in %d attempts", attempts)
+	return false
 }
 
 // attempt plays the cell; false when its step was not met.

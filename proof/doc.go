@@ -19,6 +19,12 @@
 //   - churn: indices, mappings and aliases made and deleted while clients write.
 //   - matrix: snapshots of every version, moved into targets of several; what became of each
 //     document stands in testdata/matrix.
+//   - cell: one disturbance of one durable step of a split, a merge, a reversal or an abort, under
+//     clients: the process is killed right before it or right after it, or the disk is full from
+//     it on, for the process that goes on or for one that is started on it. A step is a change of a
+//     record, a deed of the engine, or a segment file that is made, synced or removed; the program
+//     of the tests of cmd/reshelve, which is main() with stores that tell, stops at each. Which
+//     there are is what several undisturbed plays have in common.
 //   - known: a defect of another program that moves snapshots, or a scenario that it is tested
 //     with. TestKnownDefects and TestScenarios name for each the tests that hold it here.
 //   - difference: an answer that is not OpenSearch's; those that are meant stand in one
@@ -40,6 +46,7 @@
 // What takes too long for each run of the tests:
 //
 //	RESHELVE_LIVE=1 PROOF_DOCUMENTS=1000000 go test ./proof -run TestLiveManySmallDocuments -v
+//	PROOF_CELLS=all go test ./proof -run TestCells -v -parallel 6 -timeout 1h
 //	RESHELVE_LIVE=1 PROOF_INDICES=2000 go test ./proof -run TestLiveManyIndices -v -timeout 30m
 //
 // Absent on purpose: crashes of the machine (the engine's own tests cut unsynced
