@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -39,12 +41,22 @@ const ownIDs = 24
 func (o *owner) run(ctx context.Context) {
 	for ctx.Err() == nil && !o.t.Failed() {
 		if url := o.url.Load(); url != nil {
-			if err := o.ask(*url); err == nil {
+			err := o.ask(*url)
+			if err == nil {
 				time.Sleep(time.Duration(1+o.dice.IntN(4)) * time.Millisecond)
 				continue
 			}
+			answered(o.t, err)
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// answered says that a request without an answer was cut off by a kill, and not by patience.
+func answered(t *testing.T, err error) {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		t.Errorf("a request hangs: %v", err)
 	}
 }
 
@@ -237,6 +249,7 @@ func audit(ctx context.Context, t *testing.T, talk *Talk, url *atomic.Pointer[st
 		}
 		answer, err := talk.Do(context.Background(), "POST", *at+"/shelf/_search", []byte(`{"size":1000,"track_total_hits":true,"_source":false,"query":{"match":{"kind":"kept"}}}`))
 		if err != nil {
+			answered(t, err)
 			continue
 		}
 		var found foundDocs

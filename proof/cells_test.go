@@ -427,13 +427,18 @@ func (st *stage) full(goesOn bool) {
 		st.live()
 		time.Sleep(300 * time.Millisecond)
 	}
+	writes := func() int {
+		answer, err := st.talk.Do(st.t.Context(), "DELETE", *st.url.Load()+"/shelf/_doc/none", nil)
+		if err != nil {
+			st.t.Fatal(err)
+		}
+		return answer.Status
+	}
+	st.until("writes are refused", func() bool { return writes() == 429 })
 	if err := os.Remove(filepath.Join(st.disk, "eaten")); err != nil {
 		st.t.Fatal(err)
 	}
-	st.until("writes are taken again", func() bool {
-		answer, err := st.talk.Do(st.t.Context(), "DELETE", *st.url.Load()+"/shelf/_doc/none", nil)
-		return err == nil && answer.Status == 404
-	})
+	st.until("writes are taken again", func() bool { return writes() == 404 })
 }
 
 // endings are the states of a movement that has ended.

@@ -40,7 +40,8 @@
 // PROOF_KILLS is the number of kills (20 when it is not set), PROOF_MOVING_KILLS that of kills while shards move (12), PROOF_SEED repeats the
 // choices of a run (not its scheduling; TestLiveSearch asks the same without it, and
 // PROOF_ROUNDS, PROOF_QUESTIONS and PROOF_COLLECT make it a long search), PROOF_BINARY tries another binary than the one
-// that is built from this checkout, for example one that was broken on purpose. PROOF_MIGRATIONS is how many
+// that is built from this checkout, for example one that was broken on purpose. PROOF_CELLS is how many
+// cells are played, drawn evenly (24), or "all". PROOF_MIGRATIONS is how many
 // migrations are killed until they have ended (3), and RESHELVE_MATRIX=all takes every snapshot of the matrix.
 //
 // What takes too long for each run of the tests:

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,14 @@ func TestWhatASplitIsRefusedFor(t *testing.T) {
 		ask(t, talk(t), 200, "POST", url+"/shelf/_close", "")
 		refuses(t, 5, "is closed", "split", "shelf", "--by", "2", "--at", url)
 		ask(t, talk(t), 200, "POST", url+"/shelf/_open", "")
+	})
+	t.Run("a disk without room for what is shared until it is shed", func(t *testing.T) {
+		ask(t, talk(t), 200, "PUT", url+"/wide", `{"settings":{"number_of_replicas":0},"mappings":{"properties":{"a":{"type":"object","enabled":false}}}}`)
+		for i := range 50 { // as bytes of sources; packed they take little
+			ask(t, talk(t), 201, "PUT", fmt.Sprintf("%s/wide/_doc/%d", url, i), fmt.Sprintf(`{"a":{"b":%q}}`, strings.Repeat("x", 1<<20)))
+		}
+		refuses(t, 5, "bytes more may be taken", "split", "wide", "--by", "2", "--at", url)
+		ask(t, talk(t), 200, "DELETE", url+"/wide", "")
 	})
 	t.Run("a full disk", func(t *testing.T) {
 		give := eat(t, disk)
