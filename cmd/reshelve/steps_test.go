@@ -216,8 +216,8 @@ type stepShard struct {
 	*steps
 }
 
-func (s *stepShard) Shed(ctx context.Context) (read, left int64, err error) {
-	s.deed(fmt.Sprintf("shed of shard %d", s.ID().Number), func() { read, left, err = s.Shard.Shed(ctx) })
+func (s *stepShard) Shed(ctx context.Context, pace func(context.Context, int) error) (read, left int64, err error) {
+	s.deed(fmt.Sprintf("shed of shard %d", s.ID().Number), func() { read, left, err = s.Shard.Shed(ctx, pace) })
 	return read, left, err
 }
 
