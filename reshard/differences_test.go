@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/reshelve/reshelve/document"
@@ -68,12 +69,17 @@ func showTwice(staged *shard.Staged, to []shard.Incarnation, id string) {
 	for i, views := range staged.To {
 		for j, v := range views {
 			for doc := range segment.Doc(v.Docs()) {
-				if v.ID(doc) == id && !to[i].Range.Contains(v.Key(doc)) && staged.From[0].Views()[j].Shows(doc) {
+				if v.ID(doc) == id && !to[i].Range.Contains(v.Key(doc)) && shows(staged.From[0], v.Segment, doc) {
 					views[j].Hidden = changed(v, doc, false)
 				}
 			}
 		}
 	}
+}
+
+// shows tells whether a reader shows a doc of a segment.
+func shows(r shard.Reader, s *segment.Segment, doc segment.Doc) bool {
+	return slices.ContainsFunc(r.Views(), func(v segment.View) bool { return v.Segment == s && v.Shows(doc) })
 }
 
 // changed is what a view hides, and a doc of it, or not.
