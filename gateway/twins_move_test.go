@@ -185,7 +185,7 @@ func (w *twins) tidyUp(t *rapid.T) {
 		return
 	}
 	for _, row := range p.Shards {
-		if _, _, err := w.store.Shed(t.Context(), w.index, row.Number); err != nil {
+		if _, _, err := w.store.Shed(t.Context(), w.index, row.Number, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
