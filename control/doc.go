@@ -66,6 +66,7 @@
 //	one movement             movement.go: verbs; movements_look.go: how far it is, and how fast;
 //	                         movements_desk.go: orders where a store is open
 //	splits and merges        reshape.go: plan and begin; reshape_weigh.go: where the documents lie;
+//	                         reshape_pause.go: how long requests will wait;
 //	                         reshape_place.go: placement; reshape_reach.go: the same from elsewhere;
 //	                         reshape_told.go: how far one is
 //

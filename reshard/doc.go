@@ -38,11 +38,13 @@
 //
 // Below movement/ID/, beside the ledger (package movement):
 //
-//	phase/PHASE     the piece of a phase: one slot does it for all groups
-//	clone/GROUP     what the comparison in CLONE has found
-//	pause/GROUP     how long the hand-off has kept requests waiting
-//	verify/GROUP    what the comparison at H has found
-//	back/…/GROUP    the same of the way back
+//	phase/PHASE      the piece of a phase: one slot does it for all groups
+//	clone/GROUP      what the comparison in CLONE has found
+//	predicted/GROUP  how long the hand-off would keep requests waiting
+//	pause/GROUP      how long it has
+//	verify/GROUP     what the comparison at H has found
+//	shared/SHARD     how many bytes of a shard are still shared
+//	back/…           the same of the way back
 //
 // Absent on purpose: which shards become which (package placement plans it), the states
 // (package transfer), fences and rows (packages store and shard), and shards that change
