@@ -16,6 +16,7 @@ const heartbeat = 5 * time.Second
 // went on with it.
 type killed struct {
 	sent     int64         // documents, when it was killed
+	rate     float64       // of them in a second
 	repeated int64         // documents that were sent twice
 	within   time.Duration // in which the killed one had sent so many
 	waited   time.Duration // until the other sent something
@@ -54,12 +55,13 @@ func (b *bench) afterKill(ctx context.Context) (*killed, error) {
 		return nil, err
 	}
 	k.repeated = target.documents.Load() - int64(b.documents)
-	k.within = time.Duration(float64(k.repeated) / float64(k.sent) * float64(dead.Sub(began)))
+	k.rate = float64(k.sent) / dead.Sub(began).Seconds()
+	k.within = time.Duration(float64(k.repeated) / k.rate * float64(time.Second))
 	return k, nil
 }
 
 // String is the paragraph behind the table.
 func (k *killed) String() string {
-	return fmt.Sprintf("Killed with `kill -9` after %d documents, under a limit of so many a second, and gone on with by another process %s later: %d documents were sent twice, what it had sent in %s; a heartbeat is %s.\n",
-		k.sent, peers.Short(k.waited), k.repeated, peers.Short(k.within), heartbeat)
+	return fmt.Sprintf("Killed with `kill -9` after %d documents, at %.0f a second, and gone on with by another process %s later: %d documents were sent twice, as many as it had sent in %s; a heartbeat is %s.\n",
+		k.sent, k.rate, peers.Short(k.waited), k.repeated, peers.Short(k.within), heartbeat)
 }
