@@ -72,6 +72,7 @@ func TestLiveManyIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, address := serve(t, filepath.Join(dataFolder(t), "data"))
+	ask(t, talk(t), 200, "PUT", address+"/_cluster/settings", fmt.Sprintf(`{"persistent":{"cluster.max_shards_per_node":%d}}`, many+10))
 	counted := counting(t, address)
 	for _, step := range []struct {
 		name  string
