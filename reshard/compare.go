@@ -66,14 +66,14 @@ type part struct {
 const atOnce = 100_000
 
 // truthful compares the rows of readers with what parts show.
-func truthful(ctx context.Context, rows []shard.Reader, parts []part) (Found, error) {
-	return compare(ctx, rows, func(take func(shown) error) error { return eachRow(ctx, rows, take) }, parts)
+func truthful(ctx context.Context, b *breaks, rows []shard.Reader, parts []part) (Found, error) {
+	return compare(ctx, b, rows, func(take func(shown) error) error { return eachRow(ctx, b, rows, take) }, parts)
 }
 
 // compare compares what is expected of readers with what parts show, in memory that does not grow
 // with them: first sums by buckets of order keys, then, of those that are unequal, document
 // by document. Each gives all that is expected, each time that it is called.
-func compare(ctx context.Context, of []shard.Reader, each func(take func(shown) error) error, parts []part) (f Found, err error) {
+func compare(ctx context.Context, b *breaks, of []shard.Reader, each func(take func(shown) error) error, parts []part) (f Found, err error) {
 	var documents int64
 	for _, r := range of {
 		documents += r.Docs()
@@ -82,7 +82,7 @@ func compare(ctx context.Context, of []shard.Reader, each func(take func(shown) 
 	expected, found := reconcile.NewTable(bits), reconcile.NewTable(bits)
 	err = each(func(d shown) error { f.Documents++; expected.Add(d.fingerprint()); return nil })
 	if err == nil {
-		err = eachShown(ctx, parts, func(d shown, p *part) error {
+		err = eachShown(ctx, b, parts, func(d shown, p *part) error {
 			if !p.within.Contains(d.Key) {
 				f.add(reconcile.Misplaced, "%q, number %d, is shown by shard %d", d.ID, d.seqNo, p.number)
 				return nil
@@ -97,7 +97,7 @@ func compare(ctx context.Context, of []shard.Reader, each func(take func(shown) 
 	groups, err := reconcile.Groups(expected, found, 0, atOnce)
 	for _, g := range groups {
 		if err == nil {
-			err = f.look(ctx, g, each, parts)
+			err = f.look(ctx, b, g, each, parts)
 		}
 	}
 	return f, err
@@ -117,11 +117,14 @@ func (d *shown) fingerprint() document.Fingerprint {
 	return document.Fingerprint{Key: uint64(d.Key), Content: [16]byte(sum[:16])}
 }
 
-func eachRow(ctx context.Context, rows []shard.Reader, take func(shown) error) error {
+func eachRow(ctx context.Context, b *breaks, rows []shard.Reader, take func(shown) error) error {
 	for _, r := range rows {
 		for row, err := range r.Scan(ctx, shard.Select{Range: routing.Whole, NoSource: true}) {
 			if err == nil && !row.Deleted {
 				err = take(shown{row.Ref, row.SeqNo})
+			}
+			if err == nil {
+				err = b.take(ctx)
 			}
 			if err != nil {
 				return err
@@ -131,7 +134,7 @@ func eachRow(ctx context.Context, rows []shard.Reader, take func(shown) error) e
 	return nil
 }
 
-func eachShown(ctx context.Context, parts []part, take func(shown, *part) error) error {
+func eachShown(ctx context.Context, b *breaks, parts []part, take func(shown, *part) error) error {
 	for i := range parts {
 		for _, v := range parts[i].views {
 			if ctx.Err() != nil {
@@ -143,6 +146,9 @@ func eachShown(ctx context.Context, parts []part, take func(shown, *part) error)
 						continue
 					}
 					if err := take(shown{shard.Ref{Key: v.Key(doc), ID: v.ID(doc)}, v.SeqNo(doc)}, &parts[i]); err != nil {
+						return err
+					}
+					if err := b.take(ctx); err != nil {
 						return err
 					}
 				}
@@ -157,7 +163,7 @@ func eachShown(ctx context.Context, parts []part, take func(shown, *part) error)
 }
 
 // look compares the documents of a group of buckets one by one.
-func (f *Found) look(ctx context.Context, g reconcile.Group, each func(take func(shown) error) error, parts []part) error {
+func (f *Found) look(ctx context.Context, b *breaks, g reconcile.Group, each func(take func(shown) error) error, parts []part) error {
 	type sides struct{ is, shown []int64 }
 	met := map[shard.Ref]*sides{}
 	of := func(d shown) (*sides, error) {
@@ -180,7 +186,7 @@ func (f *Found) look(ctx context.Context, g reconcile.Group, each func(take func
 		return err
 	})
 	if err == nil {
-		err = eachShown(ctx, parts, func(d shown, p *part) error {
+		err = eachShown(ctx, b, parts, func(d shown, p *part) error {
 			if !g.Wants(uint64(d.Key)) || !p.within.Contains(d.Key) {
 				return nil
 			}

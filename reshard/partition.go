@@ -25,8 +25,8 @@ func partition(ctx context.Context, staged *shard.Staged, to []shard.Incarnation
 		for i := range to {
 			will[i] = part{to[i].Number, to[i].Range, staged.To[i]}
 		}
-		return compare(ctx, staged.From, func(take func(shown) error) error {
-			return eachShown(ctx, was, func(d shown, _ *part) error { return take(d) })
+		return compare(ctx, nil, staged.From, func(take func(shown) error) error {
+			return eachShown(ctx, nil, was, func(d shown, _ *part) error { return take(d) })
 		}, will)
 	}
 	parts := map[*segment.Segment]*shares{}

@@ -51,9 +51,8 @@ func (t *turn) sharing(ctx context.Context, g *transfer.Group, staged *shard.Sta
 // shed writes segments again of which the shard shows a part and another one the rest, at the
 // rate that was asked for, and slower while searches are slower than they were.
 func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
-	s := &shedding{turn: t, pace: briskest, began: time.Now(), met: t.Store.Searches(), told: Shared{Shard: e.Shard}}
-	s.told.Searches.Before = t.plan.SearchesP95
-	s.looked, s.resumed = s.began, s.began
+	s := &shedding{turn: t, watch: t.watch(), began: time.Now(), told: Shared{Shard: e.Shard}}
+	s.resumed = s.began
 	for {
 		s.rate = t.rate(ctx).BytesPerSecond
 		_, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard, s.wrote)
@@ -89,14 +88,12 @@ func (t *turn) rate(ctx context.Context) (r Rate) {
 // shedding is the shedding of one shard.
 type shedding struct {
 	*turn
-	pace    pace
+	watch
 	rate    int64 // bytes in a second; 0: as searches leave room
 	told    Shared
 	began   time.Time
 	resumed time.Time // when the last rest ended
 	unpaid  int64     // bytes since
-	looked  time.Time
-	met     shard.Waits // searches, at the last look
 }
 
 // unrested is for how long it works without a rest.
@@ -127,28 +124,18 @@ func (s *shedding) wrote(ctx context.Context, bytes int) error {
 	return nil
 }
 
-// look sets the pace, now and then, by the searches since the last look.
+// look sets pace and rate, now and then.
 func (s *shedding) look(ctx context.Context) error {
-	if time.Since(s.looked) < looking {
+	if !s.watch.look() {
 		return nil
 	}
-	now := s.Store.Searches()
-	since := now.Since(s.met)
-	n := since.Total()
-	if n > 0 {
-		s.told.Searches.Now = since.Quantile(0.95)
-	}
-	s.pace = s.pace.next(s.told.Searches.Before, s.told.Searches.Now, n)
-	if n == 0 || n >= telling { // fewer are counted on
-		s.met = now
-	}
-	s.looked, s.rate = time.Now(), s.turn.rate(ctx).BytesPerSecond
+	s.rate = s.turn.rate(ctx).BytesPerSecond
 	return s.tell(ctx)
 }
 
 // tell notes how far it is.
 func (s *shedding) tell(ctx context.Context) error {
-	s.told.Rests = float64(s.pace)
+	s.told.Rests, s.told.Searches.Before, s.told.Searches.Now = float64(s.pace), s.before, s.now
 	if took := time.Since(s.began); took > 0 {
 		s.told.PerSecond = int64(float64(s.told.Written) / took.Seconds())
 	}

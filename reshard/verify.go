@@ -64,7 +64,7 @@ func (t *turn) compareHanded(ctx context.Context, g *transfer.Group, handed stor
 		}
 		parts = append(parts, part{number, row.Range, handed.Staged.To[i]})
 	}
-	return truthful(ctx, handed.Staged.From, parts)
+	return truthful(ctx, t.breaks(), handed.Staged.From, parts)
 }
 
 // atH are the positions of a group's hand-off.
@@ -104,7 +104,7 @@ func (t *turn) compareNow(ctx context.Context, r *transfer.Record, g *transfer.G
 	}
 	for i, number := range targets(g) {
 		row, _ := p.Shard(number)
-		found, err := truthful(ctx, []shard.Reader{readers[i]}, []part{{number, row.Range, readers[i].Views()}})
+		found, err := truthful(ctx, t.breaks(), []shard.Reader{readers[i]}, []part{{number, row.Range, readers[i].Views()}})
 		if err != nil {
 			return all, err
 		}

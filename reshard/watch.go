@@ -1,0 +1,86 @@
+package reshard
+
+import (
+	"context"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// watch sets a pace by how long searches take.
+type watch struct {
+	pace        pace
+	searches    func() shard.Waits // all so far
+	before, now time.Duration      // 95th percentiles: before the movement, and lately; 0: not known
+	met         shard.Waits        // the searches that were there at a look
+	looked      time.Time
+	idle        bool // there have been none lately
+}
+
+func (t *turn) watch() watch {
+	return watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
+}
+
+// look sets the pace by the searches since a look before; false: it is not time for it yet.
+func (w *watch) look() bool {
+	if time.Since(w.looked) < looking {
+		return false
+	}
+	all := w.searches()
+	since := all.Since(w.met)
+	n := since.Total()
+	if n > 0 {
+		w.now = since.Quantile(0.95)
+	}
+	w.pace, w.idle = w.pace.next(w.before, w.now, n), n == 0
+	if n == 0 || n >= telling { // fewer are counted on
+		w.met = all
+	}
+	w.looked = time.Now()
+	return true
+}
+
+// breaks are those of a comparison: it does nothing that has to be done soon, and takes a
+// processor for itself where searches wait for one. Nil: there are none.
+type breaks struct {
+	watch
+	n       int // calls since the time was asked
+	resumed time.Time
+}
+
+// breaks begin now, as though there were searches if there were some lately.
+func (t *turn) breaks() *breaks {
+	recent := t.Store.RecentSearches()
+	b := &breaks{watch: t.watch(), resumed: time.Now()}
+	b.idle = recent.Total() == 0
+	return b
+}
+
+const (
+	often = 128              // documents, for each look at the time
+	stint = time.Millisecond // of work between breaks
+)
+
+// take rests, now and then, while there are searches. It is called for each document.
+func (b *breaks) take(ctx context.Context) error {
+	if b == nil {
+		return nil
+	}
+	if b.n++; b.n < often {
+		return nil
+	}
+	b.n = 0
+	b.look()
+	worked := time.Since(b.resumed)
+	if worked < stint {
+		return nil
+	}
+	if !b.idle {
+		if err := drive.Wait(ctx, b.pace.rest(worked, 0, 0)); err != nil {
+			return err
+		}
+	}
+	b.resumed = time.Now()
+	return nil
+}

@@ -1,0 +1,48 @@
+package reshard
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/shard"
+)
+
+// TestAComparisonRestsForSearches: while there are some, and only then.
+func TestAComparisonRestsForSearches(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, idle := range []bool{false, true} {
+		var met shard.Waits
+		b := &breaks{watch: watch{pace: briskest, searches: func() shard.Waits { return met }, idle: idle, looked: time.Now()}, resumed: time.Now()}
+		rested := false
+		for range 5 {
+			time.Sleep(stint) // it works
+			for range often {
+				rested = rested || b.take(stopped) != nil // a rest tells that it was stopped
+			}
+		}
+		if rested == idle {
+			t.Errorf("without searches: %v, rested: %v", idle, rested)
+		}
+	}
+}
+
+// TestAWatchSeesThatSearchesHaveEnded, and that they have begun.
+func TestAWatchSeesThatSearchesHaveEnded(t *testing.T) {
+	var met shard.Waits
+	w := watch{pace: 4, searches: func() shard.Waits { return met }, before: time.Millisecond}
+	if !w.look() || !w.idle || w.pace != 2 {
+		t.Errorf("without searches: %+v", w)
+	}
+	for range telling {
+		met.Add(10 * time.Millisecond)
+	}
+	if w.look() {
+		t.Errorf("it looks twice at once")
+	}
+	w.looked = time.Time{}
+	if !w.look() || w.idle || w.pace != 4 {
+		t.Errorf("with slow searches: %+v", w)
+	}
+}
