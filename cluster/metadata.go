@@ -35,6 +35,12 @@ func Exists(err error) bool {
 	return exception.Is(err, exception.ResourceAlreadyExists) || fault.Is(err, fault.Conflict) && !exception.Is(err, exception.VersionConflict)
 }
 
+// NoTemplate reports whether err says that no template makes a data stream of that name; servers
+// say so in words alone.
+func NoTemplate(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "no matching index template")
+}
+
 // get reads JSON into answer. What is missing leaves it as it is, when that is no error.
 func (c *Client) get(ctx context.Context, path []string, params url.Values, missing bool, answer any) error {
 	told, err := c.Send(ctx, Request{Method: http.MethodGet, Path: path, Params: params})

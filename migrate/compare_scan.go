@@ -1,0 +1,99 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/reconcile"
+)
+
+// openScan looks at the target as it is now.
+func (c *comparing) openScan(ctx context.Context) error {
+	now, err := c.Driver.Now(ctx)
+	if err != nil {
+		return err
+	}
+	scan, err := c.target.OpenScan(ctx, c.held.Piece().Target, scanOptions(c.expected(c.index.Name)))
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scan, c.AsOf = scan, now
+	return nil
+}
+
+// scanOptions are those of a scan of about so many documents: few are read in one part.
+func scanOptions(documents int64) cluster.ScanOptions {
+	o := cluster.ScanOptions{Slices: compareAtOnce, KeepAlive: pointLives}
+	if documents < markEvery {
+		o.Slices = 1
+	}
+	return o
+}
+
+// open is the scan of the target.
+func (c *comparing) open() *cluster.Scan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.scan
+}
+
+// closeScan ends the point in time, which is needed no more.
+func (c *comparing) closeScan(ctx context.Context) {
+	scan := c.open()
+	c.mu.Lock()
+	c.scan = nil
+	c.mu.Unlock()
+	if scan != nil {
+		_ = scan.Close(ctx) // it ends by itself
+	}
+}
+
+// resume goes on at the point in time at which the target was looked at, if there still is
+// one. An error that the target has only for that point means that there is none. Where the
+// server has none at all, what was read whole of the target stands.
+func (c *comparing) resume(ctx context.Context) error {
+	target := c.held.Piece().Target
+	c.Logger.Info("a comparison goes on", "worker", c.Worker, "index", target, "pass", c.run.Pass(), "documents", c.Read)
+	switch {
+	case len(c.run.Sides()) == 0:
+		return nil
+	case c.Scan.Point == "" && len(c.Marks[reconcile.Found]) == 0:
+		return c.openScan(ctx)
+	}
+	scan, err := c.target.ResumeScan(ctx, c.Scan, scanOptions(c.expected(c.index.Name)))
+	if err == nil {
+		err = scan.Renew(ctx)
+	}
+	if err == nil || ctx.Err() != nil {
+		c.scan = scan
+		return err
+	}
+	if err := c.checkSame(ctx, target); err != nil {
+		return err
+	}
+	return c.again(ctx, err)
+}
+
+// again begins to read the target again, at another point in time: what was read of it at the
+// one before says nothing about this one. Later than in the first pass everything stands on it.
+func (c *comparing) again(ctx context.Context, why error) error {
+	c.Logger.Warn("the target has forgotten the point in time at which it was compared, and is read again", "worker", c.Worker,
+		"index", c.held.Piece().Target, "asOf", c.AsOf, "pass", c.run.Pass(), "error", why)
+	c.mu.Lock()
+	if c.run.Pass() == 0 {
+		c.Read -= c.ReadFound
+		c.Marks[reconcile.Found] = nil
+	} else {
+		c.sofar = sofar{}
+	}
+	c.ReadFound, c.dirty = 0, true
+	c.run.Again()
+	c.mu.Unlock()
+	return c.openScan(ctx)
+}
+
+// errPointLost is the end of a point in time.
+var errPointLost = errors.New("the target has forgotten the point in time")
