@@ -89,6 +89,9 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.take(db, p); err != nil {
 		return err
 	}
+	if row := s.gate.now(); s.inherits.IsZero() && row.Epoch > 1 && (s.state.tombstones > 0 || s.state.estimated) {
+		s.inherits = s.engine.options.Now() // it has changed hands, and was perhaps closed before it had looked
+	}
 	return s.loadSegments(db, from)
 }
 

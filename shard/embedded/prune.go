@@ -71,8 +71,8 @@ func (s *local) Prune(ctx context.Context, now time.Time) error {
 }
 
 // buryInherited removes the tombstones of deletes that stand in nobody's changes: of shards
-// that this one came from. It looks at some rows at a time, so writes go on between. A shard
-// that is closed before that keeps them, until it changes hands again.
+// that this one came from. It looks at some rows at a time, so writes go on between. One that is
+// closed before that looks again when it is opened.
 func (s *local) buryInherited(ctx context.Context, cutoff time.Time) error {
 	s.mu.Lock()
 	since, within := s.inherits, s.state.within

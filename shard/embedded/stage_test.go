@@ -416,11 +416,17 @@ func partitioned(s *shard.Staged) error {
 }
 
 // TestInheritedTombstonesGo when they are old enough, though no changes of their shard tell
-// of them.
+// of them; also when the shards were closed before.
 func TestInheritedTombstonesGo(t *testing.T) {
-	r := newReshaped()
+	for _, closed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("closed early %t", closed), func(t *testing.T) { inheritedTombstonesGo(t, closed) })
+	}
+}
+
+func inheritedTombstonesGo(t *testing.T, closed bool) {
+	r, disk := newReshaped(), vfs.NewMem()
 	ctx := t.Context()
-	if err := r.open(ctx, vfs.NewMem()); err != nil {
+	if err := r.open(ctx, disk); err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
@@ -437,6 +443,12 @@ func TestInheritedTombstonesGo(t *testing.T) {
 		{Number: 1, Range: routing.Range{From: routing.MaxKey/2 + 1, To: routing.MaxKey}, Term: 2}}
 	if err := r.hand(ctx, []uint32{0}, halves, false); err != nil {
 		t.Fatal(err)
+	}
+	if closed {
+		r.close()
+		if err := r.open(ctx, disk); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for number, s := range r.shards {
 		for s.Stats().Tombstones == 0 || number == 1 && s.Stats().Tombstones > 200 {

@@ -261,7 +261,7 @@ func (s *Shard) Prune(_ context.Context, now time.Time) error {
 	for r := range s.readers {
 		bound = min(bound, r.seqNo)
 	}
-	s.truth.prune(bound, now.Add(-s.age))
+	s.truth.prune(bound, now.Add(-s.age), s.placed.Range)
 	return nil
 }
 

@@ -17,6 +17,9 @@ type truth struct {
 	pruned int64    // changes up to it are gone; -1: none
 	holds  map[string]shard.Position
 	counts counts
+	// inherits is since when there may be tombstones of shards that this one came from, which
+	// stand in no changes; zero: there are none.
+	inherits time.Time
 }
 
 // logged is a change and when it was applied.
@@ -114,8 +117,9 @@ func (t *truth) hold(name string, position shard.Position) bool {
 }
 
 // prune removes the changes up to bound that were applied at or before cutoff, and
-// the tombstones that they left. Holds lower the bound.
-func (t *truth) prune(bound int64, cutoff time.Time) {
+// the tombstones that they left; and of a range, in time, those that were inherited. Holds lower
+// the bound.
+func (t *truth) prune(bound int64, cutoff time.Time, within routing.Range) {
 	for _, position := range t.holds {
 		bound = min(bound, position.SeqNo)
 	}
@@ -123,6 +127,16 @@ func (t *truth) prune(bound int64, cutoff time.Time) {
 		t.bury(&t.log[0].Change)
 		t.pruned, t.log = t.log[0].SeqNo, t.log[1:]
 	}
+	if t.inherits.IsZero() || t.inherits.After(cutoff) {
+		return
+	}
+	for row := range t.rows.within(within, nil) { // of the tree as it is now
+		if row.Deleted && row.SeqNo <= t.pruned {
+			t.counts.add(row, -1)
+			t.rows = t.rows.without(row.Ref)
+		}
+	}
+	t.inherits = time.Time{}
 }
 
 // bury removes the tombstone that a change left, if it is still there: the row of a
