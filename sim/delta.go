@@ -11,13 +11,13 @@ import (
 )
 
 // deltaComes tells whether another movement is still to follow this one.
-func (w *world) deltaComes() bool {
+func (w *migration) deltaComes() bool {
 	return w.script.Delta != "" && w.id == "m" && w.movement().State != movement.Aborted
 }
 
 // delta begins the movement that goes on from m, which has finished: in the same fleet, of
 // which some processes perhaps still sleep with what they were to send for m in their hands.
-func (w *world) delta(m movement.Record) {
+func (w *migration) delta(m movement.Record) {
 	if w.older != nil {
 		return // in a moment
 	}
@@ -51,7 +51,7 @@ func (w *world) delta(m movement.Record) {
 }
 
 // gone tells whether a document was deleted in the source between the two snapshots.
-func (w *world) gone(index string, n name) bool {
+func (w *migration) gone(index string, n name) bool {
 	if !w.since[index] {
 		return false
 	}

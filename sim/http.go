@@ -30,12 +30,15 @@ func notFound(called string) reply {
 }
 
 // reach is a client of the target, as the process has it.
-func (p *process) reach(ctx context.Context) (*cluster.Client, error) {
-	return cluster.Open(ctx, cluster.Options{Transport: wire{p}, Place: "the target"})
+func (w *migration) reach(ctx context.Context, p *process) (*cluster.Client, error) {
+	return cluster.Open(ctx, cluster.Options{Transport: wire{p, w}, Place: "the target"})
 }
 
 // wire is the way of a process to the target.
-type wire struct{ process *process }
+type wire struct {
+	process *process
+	of      *migration
+}
 
 // RoundTrip is http.RoundTripper's.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -61,9 +64,14 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(path, "_bulk") {
 		verb += " _bulk"
 	}
-	t := w.process.world.target
-	answer, err := w.process.ask(r.Context(), &call{to: "target", verb: verb, text: fmt.Sprintf("%s %08x", path, crc32.ChecksumIEEE(body)), documents: bytes.Count(body, []byte{'\n'}) / 2,
-		do: func() any { return t.answer(r, strings.Split(path, "/"), body) }})
+	t := w.of.target
+	answer, err := w.process.ask(r.Context(), &call{to: "target", verb: verb, text: fmt.Sprintf("%s %08x", path, crc32.ChecksumIEEE(body)),
+		do: func() any {
+			if verb == bulkRequest {
+				w.of.limits.sent(bytes.Count(body, []byte{'\n'}) / 2)
+			}
+			return t.answer(r, strings.Split(path, "/"), body)
+		}})
 	if err != nil {
 		return nil, err
 	}

@@ -17,20 +17,8 @@ import (
 	"github.com/reshelve/reshelve/worker"
 )
 
-// movement is the record of the movement, as it lies in the store.
-func (w *world) movement() movement.Record {
-	record := w.records.all["movements/"+w.id]
-	if w.seen.revision != record.Revision {
-		w.seen.revision, w.seen.record = record.Revision, movement.Record{}
-		if err := json.Unmarshal(record.Value, &w.seen.record); err != nil {
-			w.violate("L12", "the record of the movement is not understood: %v", err)
-		}
-	}
-	return w.seen.record
-}
-
 // changed looks at a change of a record that has just been made.
-func (w *world) changed(p *process, change coord.Write, old []byte) {
+func (w *migration) changed(p *process, change coord.Write, old []byte) {
 	key := change.Key
 	switch {
 	case strings.HasPrefix(key, "movements/") && old != nil:
@@ -39,46 +27,23 @@ func (w *world) changed(p *process, change coord.Write, old []byte) {
 		w.failureChanged(key, old, change.Value)
 	case change.Op != coord.OpSwap:
 	case strings.HasPrefix(key, work.ItemsPrefix(w.id)):
-		w.leaseChanged(p, change, old)
+		w.leaseChanged(p, change, old, w.redrives())
 		w.itemChanged(key, old, change.Value)
 	case w.of(key, "change/"):
-		w.leaseChanged(p, change, old)
+		w.leaseChanged(p, change, old, w.redrives())
 		w.changeChanged(key, old, change.Value)
 	case w.of(key, "phase/", "index/", "check/", "letter/") || key == worker.ClosingKey(w.id):
-		w.leaseChanged(p, change, old)
+		w.leaseChanged(p, change, old, w.redrives())
 	}
 }
 
 // of tells whether a key is that of one of these kinds of records of the movement.
-func (w *world) of(key string, kinds ...string) bool {
+func (w *migration) of(key string, kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(key, "movement/"+w.id+"/"+kind) })
 }
 
-// leaseChanged is L6: only the holder changes a piece, and only a free one gets a holder.
-func (w *world) leaseChanged(p *process, change coord.Write, was []byte) {
-	var old, now work.Lease
-	if json.Unmarshal(was, &old) != nil || json.Unmarshal(change.Value, &now) != nil {
-		w.violate("L12", "%s is not understood", change.Key)
-		return
-	}
-	ours := strings.HasPrefix(old.LeaseHolderID, p.name+"-")
-	leased := old.Leased(w.policy(), w.records.now())
-	claims := now.LeaseHolderID != "" && (now.LeaseHolderID != old.LeaseHolderID || !now.Expiration.Equal(old.Expiration))
-	switch {
-	case old.State == work.Failed && now.State == work.Waiting && now.LeaseHolderID == "" && w.redrives():
-	case old.State != work.Waiting:
-		w.violate("L6", "%s changes %s, which is %s", p.name, change.Key, old.State)
-	case claims && !strings.HasPrefix(now.LeaseHolderID, p.name+"-"):
-		w.violate("L6", "%s claims %s for %s", p.name, change.Key, now.LeaseHolderID)
-	case claims && leased && !ours:
-		w.violate("L6", "%s takes %s, which %s holds until %s", p.name, change.Key, old.LeaseHolderID, old.Deadline(w.policy()).Sub(w.began))
-	case !claims && !ours && (now.State != work.Failed || leased):
-		w.violate("L6", "%s changes %s, which is held by %q", p.name, change.Key, old.LeaseHolderID)
-	}
-}
-
 // redrives tells whether the movement tries again what failed whole.
-func (w *world) redrives() bool {
+func (w *migration) redrives() bool {
 	m := w.movement()
 	phase := m.Current()
 	return phase != nil && phase.Name == movement.RedrivePhase
@@ -86,7 +51,7 @@ func (w *world) redrives() bool {
 
 // itemChanged is L8: the cursor goes forward, and passes nothing that the target has not
 // taken and nobody has listed.
-func (w *world) itemChanged(key string, was, is []byte) {
+func (w *migration) itemChanged(key string, was, is []byte) {
 	var old, now work.Item
 	if json.Unmarshal(was, &old) != nil || json.Unmarshal(is, &now) != nil {
 		w.violate("L12", "%s is not understood", key)
@@ -118,12 +83,12 @@ func (w *world) itemChanged(key string, was, is []byte) {
 }
 
 // taken tells whether the target has taken a document, or need not.
-func (w *world) taken(into *index, h held) bool {
+func (w *migration) taken(into *index, h held) bool {
 	return h.print(w.script) == "" || into != nil && into.applied[h.name] >= max(h.version, 1)
 }
 
 // listed tells whether a document is in the list of failures of an item.
-func (w *world) listed(item string, position int64) bool {
+func (w *migration) listed(item string, position int64) bool {
 	for _, r := range w.records.list("movement/" + w.id + "/failure/" + work.Safe(item) + "/") {
 		if slices.ContainsFunc(w.failures(r.Value), func(f migrate.Failure) bool { return f.Position == position && f.Reason != "" }) {
 			return true
@@ -132,7 +97,7 @@ func (w *world) listed(item string, position int64) bool {
 	return false
 }
 
-func (w *world) failures(value []byte) []migrate.Failure {
+func (w *migration) failures(value []byte) []migrate.Failure {
 	var list struct{ Documents []migrate.Failure }
 	if len(value) > 0 && json.Unmarshal(value, &list) != nil {
 		w.violate("L12", "a list of failures is not understood: %.100q", value)
@@ -142,7 +107,7 @@ func (w *world) failures(value []byte) []migrate.Failure {
 
 // failureChanged is L12: a document leaves the list of failures when the target has it, or when
 // whoever goes on with the item sends it again.
-func (w *world) failureChanged(key string, was, is []byte) {
+func (w *migration) failureChanged(key string, was, is []byte) {
 	if m := w.movement(); m.Settling || m.State == movement.Aborting || m.State.Ended() {
 		return
 	}
@@ -170,7 +135,7 @@ func (w *world) failureChanged(key string, was, is []byte) {
 
 // willBeSent tells whether what stands in a list from a position on is not yet passed by a
 // cursor.
-func (w *world) willBeSent(item, index string, shard int, from int64) bool {
+func (w *migration) willBeSent(item, index string, shard int, from int64) bool {
 	var piece struct {
 		work.Lease
 		Cursor int64
@@ -185,7 +150,7 @@ func (w *world) willBeSent(item, index string, shard int, from int64) bool {
 }
 
 // changeChanged is L8 for what has changed in a shard.
-func (w *world) changeChanged(key string, was, is []byte) {
+func (w *migration) changeChanged(key string, was, is []byte) {
 	var old, now struct{ Next int64 }
 	if json.Unmarshal(was, &old) != nil || json.Unmarshal(is, &now) != nil {
 		w.violate("L12", "%s is not understood", key)
@@ -195,7 +160,7 @@ func (w *world) changeChanged(key string, was, is []byte) {
 }
 
 // movementChanged is what the record of a movement has to keep.
-func (w *world) movementChanged(was, is []byte) {
+func (w *migration) movementChanged(was, is []byte) {
 	var old, now movement.Record
 	if json.Unmarshal(was, &old) != nil || json.Unmarshal(is, &now) != nil {
 		w.violate("L12", "the record of the movement is not understood")
@@ -205,13 +170,13 @@ func (w *world) movementChanged(was, is []byte) {
 		w.violate("L6", "a movement that is %s is changed", old.State)
 	}
 	if !old.State.Ended() && now.State.Ended() {
-		w.ended(now)
+		w.hasEnded(now)
 	}
 }
 
-// ended is asked at the instant at which a movement ends, and again when nobody is at work
+// hasEnded is asked at the instant at which a movement ends, and again when nobody is at work
 // any more.
-func (w *world) ended(m movement.Record) {
+func (w *migration) hasEnded(m movement.Record) {
 	switch m.State {
 	case movement.Finished:
 		w.finished(m)
@@ -222,18 +187,9 @@ func (w *world) ended(m movement.Record) {
 	}
 }
 
-// left is L5: an ended movement leaves no records but its own. What a worker makes that does not
-// know yet that its lease has gone to another, it takes away when it does; so this is asked when
-// nobody is at work any more.
-func (w *world) left(m movement.Record) {
-	for _, r := range w.records.list("movement/") {
-		w.violate("L5", "it is %s, and %s is left", m.State, r.Key)
-	}
-}
-
 // asBefore tells whether the target is as it was; documents that were written into an index
 // that was there stay.
-func (w *world) asBefore(now map[string]string) bool {
+func (w *migration) asBefore(now map[string]string) bool {
 	now, before := maps.Clone(now), maps.Clone(w.target.before)
 	for called := range before {
 		if w.script.Into && called == "loans" || w.since[called] {
@@ -253,7 +209,7 @@ func (w *world) asBefore(now map[string]string) bool {
 // finished is L1, L2 and L9: each document of the snapshot is there once with its content, and
 // nothing else, but for what the report says; and L12: what could not be read is told with its
 // cause.
-func (w *world) finished(m movement.Record) {
+func (w *migration) finished(m movement.Record) {
 	var report migrate.Progress
 	if err := json.Unmarshal(m.Report, &report); err != nil {
 		w.violate("L9", "the report is not understood: %v", err)
@@ -294,7 +250,7 @@ func failed(p *migrate.Progress, index string) bool {
 }
 
 // verifiedFrom is when the last comparison began.
-func (w *world) verifiedFrom(m movement.Record) (from time.Time) {
+func (w *migration) verifiedFrom(m movement.Record) (from time.Time) {
 	for _, phase := range m.Phases {
 		if phase.Name == movement.VerifyPhase {
 			from = phase.Started
@@ -309,7 +265,7 @@ type differing struct{ missing, stale, others, zombies int64 }
 
 // compare counts what of an index differs. What was stolen, or came back out of the hands of a
 // straggler, while it was compared counts as being as it should.
-func (w *world) compare(planned migrate.Index, verified time.Time) (d differing) {
+func (w *migration) compare(planned migrate.Index, verified time.Time) (d differing) {
 	into := w.target.indices[planned.Target]
 	if into == nil {
 		return differing{missing: w.allOf(planned.Source)}
@@ -359,7 +315,7 @@ func (d *differing) other(deleted bool) {
 }
 
 // allOf is how many documents of an index the target should have.
-func (w *world) allOf(source string) (n int64) {
+func (w *migration) allOf(source string) (n int64) {
 	for _, h := range w.truth.names(source) {
 		if h.print(w.script) != "" {
 			n++
@@ -369,7 +325,7 @@ func (w *world) allOf(source string) (n int64) {
 }
 
 // steal lets somebody delete a document.
-func (w *world) steal(called string) {
+func (w *migration) steal(called string) {
 	into := w.target.indices[called]
 	if into == nil {
 		return
@@ -383,13 +339,9 @@ func (w *world) steal(called string) {
 }
 
 // wasStolen notes that somebody has deleted a document, or brought it back.
-func (w *world) wasStolen(called string, n name) {
+func (w *migration) wasStolen(called string, n name) {
 	if w.stolen[called] == nil {
 		w.stolen[called] = map[name]time.Time{}
 	}
 	w.stolen[called][n] = time.Now()
-}
-
-func (w *world) policy() work.Policy {
-	return work.Policy{InitialLease: w.script.Lease, Heartbeat: w.script.Heartbeat, MaxAttempts: w.script.Attempts, ClockTolerance: 10 * time.Minute}
 }

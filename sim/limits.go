@@ -11,7 +11,7 @@ import (
 
 // limits are what an operator has allowed, and what came to the target under them.
 type limits struct {
-	world     *world
+	world     *migration
 	rate      float64       // documents a second; 0: any number
 	from, to  time.Duration // of the hours, since the run began; both 0: always
 	since     time.Time     // when that was asked for
@@ -59,12 +59,12 @@ func (l *limits) grace() time.Duration {
 }
 
 // sent looks at a bulk request that comes to the target.
-func (l *limits) sent(c *call) {
+func (l *limits) sent(documents int) {
 	w, now := l.world, time.Since(l.world.began)
 	if l.since.IsZero() || time.Since(l.since) < l.grace() || !l.calm() {
 		return
 	}
-	l.documents += c.documents
+	l.documents += documents
 	if l.to > 0 && (now < l.from || now > l.to+l.grace()) {
 		w.violate("limits", "documents come outside of the hours from %s to %s", l.from, l.to)
 	}

@@ -13,7 +13,7 @@ import (
 // to drive again what failed, or the other way round; then to accept it. What does not get on
 // is resumed, as often as it takes.
 type operator struct {
-	world    *world
+	world    *migration
 	busy     bool
 	asked    int
 	accepted bool

@@ -6,19 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/chance"
-	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/migrate"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/snapshot"
-	"github.com/reshelve/reshelve/worker"
 )
 
 // errDead is what a dead process is told, so that its goroutines end.
@@ -50,7 +43,7 @@ func (w *world) begin(worker string, life int) {
 	w.processes[worker] = p
 	w.lives = append(w.lives, p)
 	go func() {
-		err := p.work()
+		err := w.scene.live(p)
 		p.world.arrive(&call{process: p, verb: "exits", text: fmt.Sprint(err), do: func() any {
 			w.alive--
 			if !p.leaving && !w.over {
@@ -78,18 +71,6 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-func (p *process) work() error {
-	lane := &migrate.Lane{
-		Open: func(ctx context.Context, _ string) (*snapshot.Repository, error) {
-			return snapshot.Open(ctx, p.bucket())
-		},
-		Reach: func(ctx context.Context, _ string) (*cluster.Client, error) { return p.reach(ctx) },
-	}
-	d := drive.New(view{p}, p.world.policy().ClockTolerance)
-	return worker.Run(p.ctx, d, map[movement.Kind]worker.Lane{movement.Migrate: lane},
-		worker.Options{Name: p.name, Slots: p.world.script.Slots, Pause: time.Second, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // ask lets the world carry out a call, and waits for the answer.

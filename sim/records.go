@@ -68,7 +68,7 @@ func (r *records) write(p *process, change coord.Write) any {
 	if !there || change.Op == coord.OpDelete {
 		r.keys = nil
 	}
-	r.world.changed(p, change, old.Value)
+	r.world.scene.changed(p, change, old.Value)
 	return r.revision
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,10 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/migrate"
-	"github.com/reshelve/reshelve/movement"
 )
 
 // patient is how long of simulated time a fleet may take after the last mishap.
@@ -27,48 +22,20 @@ func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see world.collect
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t.Context(), truth, s, log)
-		w.plan("m", w.truth.plan)
+		w := newWorld(t.Context(), s, log)
+		w.scene = newMigration(w, truth)
+		w.scene.begin()
 		for n := range s.Workers {
 			w.begin(fmt.Sprintf("w%d", n+1), 1)
 		}
 		w.schedule()
 		w.run(s.last() + patient)
-		m := w.movement()
-		w.report.State = m.State
-		if m.State.Ended() {
-			w.ended(m)
-			w.left(m)
-		}
+		w.report.State = w.movement().State
+		w.scene.ended()
 		w.report.Steps, w.report.Trace, w.report.Took = w.steps, w.hash.Sum64(), time.Since(w.began)
 		r = w.report
 	})
 	return r
-}
-
-// plan stores a movement that has been started.
-func (w *world) plan(id string, plan migrate.Plan) {
-	w.id = id
-	plan.Policy, plan.IntoExisting = w.policy(), w.script.Into
-	if w.script.Transform {
-		plan.Transform = steps
-	}
-	body, err := json.Marshal(plan)
-	if err != nil {
-		panic(err) // numbers and strings
-	}
-	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
-	started, _, err := movement.Step(m, movement.Event{At: time.Now(), Verb: movement.Start, By: "operator"})
-	if err != nil {
-		panic(err)
-	}
-	value, err := json.Marshal(started)
-	if err != nil {
-		panic(err)
-	}
-	w.records.revision++
-	key := "movements/" + id
-	w.records.all[key], w.records.keys = coord.Record{Key: key, Value: value, Revision: w.records.revision}, nil
 }
 
 // Shrink takes lines out of a script, and workers from its fleet, for as long as fails says

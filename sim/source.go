@@ -15,18 +15,21 @@ import (
 
 // source is the bucket of the repository as one process reaches it. What it reads is no call:
 // nothing changes there, and only the weather and the blobs that are lost or damaged count.
-type source struct{ process *process }
+type source struct {
+	process *process
+	of      *migration
+}
 
 var _ blob.Bucket = source{}
 
 // bucket is the source as a process has it: with the retries that every bucket far away has.
-func (p *process) bucket() blob.Bucket {
-	return blob.Retry(source{p}, blob.RetryPolicy{Random: func() float64 { return chance.Float(p.ctx) }})
+func (w *migration) bucket(p *process) blob.Bucket {
+	return blob.Retry(source{p, w}, blob.RetryPolicy{Random: func() float64 { return chance.Float(p.ctx) }})
 }
 
 // meets is what comes in the way of a request.
 func (s source) meets(ctx context.Context, key string) error {
-	w := s.process.world
+	w := s.of
 	if w.befalls("source", "slow") {
 		select {
 		case <-time.After(300*time.Millisecond + chance.N(s.process.ctx, 400*time.Millisecond)):
@@ -53,8 +56,8 @@ func (s source) Open(ctx context.Context, key string, offset, length int64) (io.
 	if err := s.meets(ctx, key); err != nil {
 		return nil, err
 	}
-	within := s.process.world.repository.bucket
-	if data := within[key]; s.process.world.blobs[key] == damaged && len(data) > 0 {
+	within := s.of.repository.bucket
+	if data := within[key]; s.of.blobs[key] == damaged && len(data) > 0 {
 		data = slices.Clone(data)
 		data[len(data)/2] ^= 0x10
 		within = memory.Bucket{key: data}
@@ -71,7 +74,7 @@ func (s source) Size(ctx context.Context, key string) (int64, error) {
 	if err := s.meets(ctx, key); err != nil {
 		return 0, err
 	}
-	return s.process.world.repository.bucket.Size(ctx, key)
+	return s.of.repository.bucket.Size(ctx, key)
 }
 
 // List is blob.Bucket's.
@@ -79,9 +82,9 @@ func (s source) List(ctx context.Context, prefix string) ([]blob.Entry, error) {
 	if err := s.meets(ctx, prefix); err != nil {
 		return nil, err
 	}
-	entries, err := s.process.world.repository.bucket.List(ctx, prefix)
+	entries, err := s.of.repository.bucket.List(ctx, prefix)
 	slices.SortFunc(entries, func(a, b blob.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return slices.DeleteFunc(entries, func(e blob.Entry) bool { return s.process.world.blobs[e.Key] == lost }), err
+	return slices.DeleteFunc(entries, func(e blob.Entry) bool { return s.of.blobs[e.Key] == lost }), err
 }
 
 // reading is a stream that breaks when its source does.
@@ -94,7 +97,7 @@ type reading struct {
 
 // Read is io.Reader's.
 func (r *reading) Read(p []byte) (int, error) {
-	w := r.process.world
+	w := r.of
 	if w.befalls("source", "away") || w.befalls("source", "broken") && chance.N(r.process.ctx, 8) == 0 {
 		return 0, fault.At(fault.New(fault.Transient, "connection reset by peer"), r.key)
 	}
@@ -108,7 +111,7 @@ const (
 )
 
 // spoil loses or damages a blob of the newest snapshot's shards, or with by -1 brings it back.
-func (w *world) spoil(m Mishap, number, by int) {
+func (w *migration) spoil(m Mishap, number, by int) {
 	key := w.repository.blobs[number%len(w.repository.blobs)]
 	if by < 0 {
 		delete(w.blobs, key)

@@ -33,7 +33,7 @@ type index struct {
 // target keeps documents as OpenSearch 2.19 does: external_gte versions, marks of deletions
 // for a minute (index.gc_deletes), indices that a write makes when they are not there.
 type target struct {
-	world   *world
+	world   *migration
 	indices map[string]*index
 	points  map[string][]hit
 	made    int
@@ -51,7 +51,7 @@ type hit struct {
 	row  row
 }
 
-func newTarget(w *world) *target {
+func newTarget(w *migration) *target {
 	t := &target{world: w, indices: map[string]*index{}, points: map[string][]hit{}}
 	t.put(t.make("before", nil), name{"", "kept"}, -1, []byte(`{"kept":true}`))
 	if w.script.Into {

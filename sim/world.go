@@ -11,25 +11,21 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"slices"
-	"strconv"
 	"sync"
 	"testing/synctest"
 	"time"
 
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/movement"
 )
 
 // world is where everything happens: one event at a time.
 type world struct {
-	script     *Script
-	repository *Truth
-	truth      *taken          // what the movement brings
-	older      *taken          // what a delta goes on from
-	id         string          // of the movement
-	since      map[string]bool // the indices of which a delta brings what has changed
-	records    *records
-	target     *target
-	ctx        context.Context
+	script  *Script
+	scene   scene
+	id      string // of the movement
+	records *records
+	ctx     context.Context
 
 	mu      sync.Mutex
 	arrived []*call
@@ -44,21 +40,31 @@ type world struct {
 	lives     []*process          // all of them
 	alive     int
 	weather   map[string]map[string]int // who → what befalls it, how often at once
-	blobs     map[string]string         // those that are lost or damaged
-	limits    *limits
-	ending    time.Time // when all are told to stop
+	ending    time.Time                 // when all are told to stop
 	over      bool
-	operator  operator
 	seen      struct { // the record of the movement, as it was last read
+		id       string
 		revision int64
 		record   movement.Record
 	}
-	stolen map[string]map[name]time.Time // index → document → when somebody deleted it, or a straggler brought it back
 	report Report
 	hash   interface {
 		Write([]byte) (int, error)
 		Sum64() uint64
 	}
+}
+
+// scene is what a world is for: a migration, or an index that is reshaped while it is served.
+type scene interface {
+	begin()                // before anything happens
+	live(p *process) error // one life of a worker, until it ends
+	befall(m Mishap)       // what only this scene knows
+	weather()              // what befalls somebody has changed
+	changed(p *process, change coord.Write, old []byte)
+	late(c *call) bool // a request comes when it has no effect any more
+	happened()         // an event has happened, and the script has perhaps more in store
+	rests()            // the same, and it has not
+	ended()            // nobody is at work any more
 }
 
 // Report is what came of a run.
@@ -110,19 +116,18 @@ func (w *world) after(d time.Duration, do func()) {
 
 // call is a request of a process.
 type call struct {
-	value     []byte // that a record is to have: it tells two slots that want the same apart
-	process   *process
-	to        string // "store" or "target"
-	verb      string
-	text      string
-	order     int  // in which it was sent
-	step      bool // it changes a record
-	documents int  // that it brings
-	do        func() any
-	answers   chan any // of one
-	sent      bool
-	woken     bool      // it lay in the hands of a process that stood still
-	gaveUp    time.Time // when nobody waited any more
+	value   []byte // that a record is to have: it tells two slots that want the same apart
+	process *process
+	to      string // "store" or "target"
+	verb    string
+	text    string
+	order   int  // in which it was sent
+	step    bool // it changes a record
+	do      func() any
+	answers chan any // of one
+	sent    bool
+	woken   bool      // it lay in the hands of a process that stood still
+	gaveUp  time.Time // when nobody waited any more
 }
 
 // arrive hands a call to the world.
@@ -150,7 +155,7 @@ func (w *world) run(limit time.Duration) {
 			return
 		}
 		if (time.Since(w.began) > limit || w.calls > most) && !w.over {
-			w.violate("L11", "it is %s, and nobody knows why, after %d calls", w.movement().State, w.calls)
+			w.violate("L11", "movement %s is %s, and nobody knows why, after %d calls", w.id, w.movement().State, w.calls)
 			w.end()
 		}
 		var timer <-chan time.Time
@@ -225,7 +230,7 @@ func (w *world) travel(c *call, chance *rand.Rand) time.Duration {
 	usual := 3 * time.Millisecond
 	if c.to == "target" {
 		usual = 20 * time.Millisecond
-		if c.verb == "POST _bulk" {
+		if c.verb == bulkRequest {
 			usual = w.script.Takes
 		}
 	}
@@ -246,9 +251,6 @@ func (w *world) carryOut(c *call, dice float64) any {
 			return errDead
 		}
 	}
-	if c.verb == "POST _bulk" {
-		w.limits.sent(c)
-	}
 	answer := c.do()
 	if c.step && w.crash("crash-after", c) {
 		return errDead
@@ -264,7 +266,7 @@ func (w *world) against(c *call, dice float64) any {
 	if c.process.dead && dice < 0.5 { // it was on its way, or not
 		return errDead
 	}
-	if c.to == "target" && w.late(c) {
+	if w.scene.late(c) {
 		return errDead
 	}
 	switch {
@@ -272,22 +274,10 @@ func (w *world) against(c *call, dice float64) any {
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
 		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
-	case c.verb == "POST _bulk" && w.befalls("target", "busy") && dice < 0.8:
+	case c.verb == bulkRequest && w.befalls("target", "busy") && dice < 0.8:
 		return refusal(429, "rejected_execution_exception", "rejected execution of coordinating operation")
 	}
 	return nil
-}
-
-// late tells whether a request comes when it has no effect any more: servers carry out what
-// nobody waits for, but not for longer than three heartbeats. A process that stood still with
-// a request in its hands sends it whenever it wakes, and no server can tell; only when its
-// movement is aborted or has ended is that left out, since nothing can be done about it.
-func (w *world) late(c *call) bool {
-	if c.woken {
-		state := w.movement().State
-		return state.Ended() && !w.deltaComes() || state == movement.Aborting
-	}
-	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
 }
 
 // crash tells whether the script lets who takes this step die.
@@ -334,21 +324,11 @@ func (w *world) schedule() {
 		case "store", "target", "source":
 			w.after(m.At, func() { w.change(m, 1) })
 			w.after(m.At+m.For, func() { w.change(m, -1) })
-		case lost, damaged:
-			number, _ := strconv.Atoi(m.Whom)
-			w.after(m.At, func() { w.spoil(m, number, 1) })
-			if m.For > 0 {
-				w.after(m.At+m.For, func() { w.spoil(m, number, -1) })
-			}
-		case "limit", "hours":
-			w.after(m.At, func() { w.limits.change(m) })
 		case "clock":
 			by, _ := time.ParseDuration(m.Whom)
 			w.after(m.At, func() { w.records.ahead += by })
-		case "verb":
-			w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom), nil) })
-		case "steal":
-			w.after(m.At, func() { w.steal(m.Whom) })
+		default:
+			w.scene.befall(m)
 		}
 	}
 }
@@ -358,10 +338,7 @@ func (w *world) change(m Mishap, by int) {
 		w.weather[m.What] = map[string]int{}
 	}
 	w.weather[m.What][m.Whom] += by
-	if m.What == "target" {
-		w.target.full, w.target.picky = w.befalls("target", "full"), w.befalls("target", "picky")
-		w.target.flood, w.target.refuses = w.befalls("target", "flood"), w.befalls("target", "refuses")
-	}
+	w.scene.weather()
 }
 
 func (w *world) toProcess(m Mishap) {
@@ -387,26 +364,22 @@ func (s *Script) last() (last time.Duration) {
 	return last
 }
 
-// check looks whether the run has come to its end, and lets the operator look.
+// check looks whether the run has come to its end.
 func (w *world) check() {
 	if w.over {
 		return
 	}
-	m := w.movement()
-	if m.State.Ended() && w.deltaComes() {
-		w.delta(m)
-		return
+	if w.scene.happened(); !w.over && time.Since(w.began) > w.script.last() {
+		w.scene.rests()
 	}
-	if time.Since(w.began) <= w.script.last() {
-		return
-	}
-	switch {
-	case m.State.Ended() && w.ending.IsZero():
-		// Those who sleep wake up, and what they hold in their hands goes out.
+}
+
+// close ends the run after a while in which those who sleep wake up, and what they hold in
+// their hands goes out.
+func (w *world) close() {
+	if w.ending.IsZero() {
 		w.ending = time.Now().Add(30 * time.Second)
 		w.after(time.Until(w.ending), w.end)
-	case m.State == movement.Held || m.State == movement.Failed || m.State == movement.Paused:
-		w.operator.look(m)
 	}
 }
 
@@ -424,20 +397,13 @@ func (w *world) end() {
 	}
 }
 
-func newWorld(ctx context.Context, t *Truth, s *Script, log bool) *world {
-	w := &world{script: s, repository: t, ctx: ctx, blobs: map[string]string{}, bell: make(chan struct{}, 1), processes: map[string]*process{}, began: time.Now(),
-		weather: map[string]map[string]int{}, stolen: map[string]map[name]time.Time{}, hash: fnv.New64a()}
+func newWorld(ctx context.Context, s *Script, log bool) *world {
+	w := &world{script: s, ctx: ctx, bell: make(chan struct{}, 1), processes: map[string]*process{}, began: time.Now(),
+		weather: map[string]map[string]int{}, hash: fnv.New64a()}
 	w.report.Calls = map[string]int{}
 	if log {
 		w.report.Log = []string{}
 	}
-	w.truth = t.snapshots[len(t.snapshots)-1]
-	if s.Delta == "forth" {
-		w.truth = t.snapshots[0]
-	}
-	w.limits = &limits{world: w}
 	w.records = newRecords(w)
-	w.target = newTarget(w)
-	w.operator.world = w
 	return w
 }

@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// bulkRequest is the verb of the requests that bring documents.
+const bulkRequest = "POST _bulk"
+
+// migration is the scene of a fleet that brings snapshots to a target.
+type migration struct {
+	*world
+	repository *Truth
+	truth      *taken          // what the movement brings
+	older      *taken          // what a delta goes on from
+	since      map[string]bool // the indices of which a delta brings what has changed
+	target     *target
+	blobs      map[string]string // those that are lost or damaged
+	limits     *limits
+	operator   operator
+	stolen     map[string]map[name]time.Time // index → document → when somebody deleted it, or a straggler brought it back
+}
+
+func newMigration(w *world, t *Truth) *migration {
+	m := &migration{world: w, repository: t, blobs: map[string]string{}, stolen: map[string]map[name]time.Time{}}
+	m.truth = t.snapshots[len(t.snapshots)-1]
+	if w.script.Delta == "forth" {
+		m.truth = t.snapshots[0]
+	}
+	m.limits = &limits{world: m}
+	m.target = newTarget(m)
+	m.operator.world = m
+	return m
+}
+
+func (w *migration) begin() { w.plan("m", w.truth.plan) }
+
+// plan stores a movement that has been started.
+func (w *migration) plan(id string, plan migrate.Plan) {
+	w.id = id
+	plan.Policy, plan.IntoExisting = w.policy(), w.script.Into
+	if w.script.Transform {
+		plan.Transform = steps
+	}
+	body, err := json.Marshal(plan)
+	if err != nil {
+		panic(err) // numbers and strings
+	}
+	m := movement.Record{ID: id, Kind: movement.Migrate, State: movement.Planned, Plan: body, Phases: migrate.Phases(), Created: time.Now()}
+	started, _, err := movement.Step(m, movement.Event{At: time.Now(), Verb: movement.Start, By: "operator"})
+	if err != nil {
+		panic(err)
+	}
+	value, err := json.Marshal(started)
+	if err != nil {
+		panic(err)
+	}
+	w.records.revision++
+	key := "movements/" + id
+	w.records.all[key], w.records.keys = coord.Record{Key: key, Value: value, Revision: w.records.revision}, nil
+}
+
+// live works as a worker of the fleet does.
+func (w *migration) live(p *process) error {
+	lane := &migrate.Lane{
+		Open: func(ctx context.Context, _ string) (*snapshot.Repository, error) {
+			return snapshot.Open(ctx, w.bucket(p))
+		},
+		Reach: func(ctx context.Context, _ string) (*cluster.Client, error) { return w.reach(ctx, p) },
+	}
+	d := drive.New(view{p}, w.policy().ClockTolerance)
+	return worker.Run(p.ctx, d, map[movement.Kind]worker.Lane{movement.Migrate: lane},
+		worker.Options{Name: p.name, Slots: w.script.Slots, Pause: time.Second, Logger: slog.New(slog.DiscardHandler)})
+}
+
+func (w *migration) befall(m Mishap) {
+	switch m.What {
+	case lost, damaged:
+		number, _ := strconv.Atoi(m.Whom)
+		w.after(m.At, func() { w.spoil(m, number, 1) })
+		if m.For > 0 {
+			w.after(m.At+m.For, func() { w.spoil(m, number, -1) })
+		}
+	case "limit", "hours":
+		w.after(m.At, func() { w.limits.change(m) })
+	case "verb":
+		w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom), nil) })
+	case "steal":
+		w.after(m.At, func() { w.steal(m.Whom) })
+	}
+}
+
+func (w *migration) weather() {
+	w.target.full, w.target.picky = w.befalls("target", "full"), w.befalls("target", "picky")
+	w.target.flood, w.target.refuses = w.befalls("target", "flood"), w.befalls("target", "refuses")
+}
+
+// late tells whether a request comes when it has no effect any more: servers carry out what
+// nobody waits for, but not for longer than three heartbeats. A process that stood still with
+// a request in its hands sends it whenever it wakes, and no server can tell; only when its
+// movement is aborted or has ended is that left out, since nothing can be done about it.
+func (w *migration) late(c *call) bool {
+	if c.to != "target" {
+		return false
+	}
+	if c.woken {
+		state := w.movement().State
+		return state.Ended() && !w.deltaComes() || state == movement.Aborting
+	}
+	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
+}
+
+// happened looks whether another movement is to follow.
+func (w *migration) happened() {
+	if m := w.movement(); m.State.Ended() && w.deltaComes() {
+		w.delta(m)
+	}
+}
+
+// rests lets the operator look, or everybody go.
+func (w *migration) rests() {
+	switch m := w.movement(); {
+	case m.State.Ended() && !w.deltaComes():
+		w.close()
+	case m.State == movement.Held || m.State == movement.Failed || m.State == movement.Paused:
+		w.operator.look(m)
+	}
+}
+
+func (w *migration) ended() {
+	if m := w.movement(); m.State.Ended() {
+		w.hasEnded(m)
+		w.left(m)
+	}
+}
