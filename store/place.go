@@ -53,8 +53,8 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 		}
 		changed.shards[row.Number] = sh
 	}
-	for _, sh := range old.shards {
-		if err == nil && !stays(sh, old.placement, p) {
+	for _, number := range slices.Sorted(maps.Keys(old.shards)) {
+		if sh := old.shards[number]; err == nil && !stays(sh, old.placement, p) {
 			err = sh.Reload(ctx)
 		}
 	}

@@ -15,10 +15,11 @@
 //
 // # Invariants
 //
-//  1. What is applied is synced: there is no crash that this engine survives. Shards
-//     that are closed and opened again in one engine have all their rows.
+//  1. What is applied is durable, at one instant, of which [Options.Durable] decides; an
+//     engine that is [Engine.Reopened] has what was applied by then. Shards that are closed
+//     and opened again in one engine have all their rows.
 //  2. The truth is touched with the shard's mutex held, and a group of a write (at
-//     most 1 MB) is applied under one hold of it: the mutex is the permit.
+//     most 1 MB) is applied under one hold of it, and written under one permit.
 //  3. Nodes of a tree are never changed, so readers need no lock.
 //  4. The segment of a reader is made of its rows alone, when it is first asked for.
 //  5. Nothing blocks while the mutex is held; placements are read outside it, and an

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -15,11 +16,16 @@ import (
 // Options of an engine.
 type Options struct {
 	Clock func() time.Time // stamps changes; nil: time.Now
+	// Durable is asked to make a change durable, which has so many parts: it calls change with
+	// how many of the first of them it has made so, at once and once, and returns when the
+	// caller may go on; its error says that not all are, or that nobody knows. What is the
+	// verb and what it is about. Change does not wait for anything. Nil: all at once.
+	Durable func(ctx context.Context, what string, parts int, change func(made int)) error
 }
 
 // Engine is a shard.Engine in memory.
 type Engine struct {
-	clock func() time.Time
+	options Options
 
 	mu     sync.Mutex // guards what follows, and is taken before no other
 	truths map[shard.ID]*truth
@@ -35,7 +41,48 @@ func New(o Options) *Engine {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	return &Engine{clock: o.Clock, truths: map[shard.ID]*truth{}, staged: map[shard.ID]staged{}, open: map[shard.ID]*Shard{}}
+	if o.Durable == nil {
+		o.Durable = func(_ context.Context, _ string, parts int, change func(int)) error {
+			change(parts)
+			return nil
+		}
+	}
+	return &Engine{options: o, truths: map[shard.ID]*truth{}, staged: map[shard.ID]staged{}, open: map[shard.ID]*Shard{}}
+}
+
+// Reopened is an engine of its own with what is durable in this one, as the next process finds
+// it: nothing is open, and nothing that is done here any more is seen there.
+func (e *Engine) Reopened(o Options) *Engine {
+	next := New(o)
+	e.mu.Lock()
+	open := slices.Collect(maps.Values(e.open))
+	maps.Copy(next.truths, e.truths)
+	maps.Copy(next.staged, e.staged)
+	e.mu.Unlock()
+	for _, s := range open {
+		if s != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+		}
+	}
+	for id, t := range next.truths {
+		next.truths[id] = t.copy()
+	}
+	for id, s := range next.staged {
+		if s.truth != nil {
+			next.staged[id] = staged{s.term, s.truth.copy()}
+		}
+	}
+	return next
+}
+
+// one asks for a change of one part to be made durable.
+func (e *Engine) one(ctx context.Context, what string, change func()) error {
+	return e.options.Durable(ctx, what, 1, func(made int) {
+		if made > 0 {
+			change()
+		}
+	})
 }
 
 // defaultAge is that of shard.Settings.
@@ -93,16 +140,27 @@ func (e *Engine) release(id shard.ID) {
 }
 
 // Drop is fault.Conflict while a shard of the index is open.
-func (e *Engine) Drop(_ context.Context, index uint32) error {
+func (e *Engine) Drop(ctx context.Context, index uint32) error {
+	if err := e.shut(func(id shard.ID) bool { return id.Index == index }); err != nil {
+		return err
+	}
+	return e.one(ctx, fmt.Sprintf("drop %d", index), func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		maps.DeleteFunc(e.truths, func(id shard.ID, _ *truth) bool { return id.Index == index })
+		maps.DeleteFunc(e.staged, func(id shard.ID, _ staged) bool { return id.Index == index })
+	})
+}
+
+// shut is fault.Conflict while one of some shards is open.
+func (e *Engine) shut(of func(shard.ID) bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id := range e.open {
-		if id.Index == index {
+		if of(id) {
 			return fault.New(fault.Conflict, "shard %d of index %d is open", id.Number, id.Index)
 		}
 	}
-	maps.DeleteFunc(e.truths, func(id shard.ID, _ *truth) bool { return id.Index == index })
-	maps.DeleteFunc(e.staged, func(id shard.ID, _ staged) bool { return id.Index == index })
 	return nil
 }
 
@@ -119,6 +177,26 @@ func (e *Engine) Indices(context.Context) ([]uint32, error) {
 	}
 	slices.Sort(indices)
 	return slices.Compact(indices), nil
+}
+
+// Kept are the shards of an index of which there is something, and those of which something is
+// staged, in ascending order.
+func (e *Engine) Kept(index uint32) (rows, prepared []uint32) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.truths {
+		if id.Index == index {
+			rows = append(rows, id.Number)
+		}
+	}
+	for id := range e.staged {
+		if id.Index == index {
+			prepared = append(prepared, id.Number)
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(prepared)
+	return rows, prepared
 }
 
 // Health is always good.

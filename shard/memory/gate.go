@@ -83,6 +83,41 @@ func (s *Shard) owns(key routing.Key) error {
 	return s.stale(s.placed.Epoch)
 }
 
+// permit takes one. The mutex is held.
+func (s *Shard) permit() {
+	if s.permits++; s.permits == 1 {
+		s.drained = make(chan struct{})
+	}
+}
+
+// giveBack gives a permit back. The mutex is held.
+func (s *Shard) giveBack() {
+	if s.permits--; s.permits == 0 {
+		close(s.drained)
+		s.idle.Broadcast()
+	}
+}
+
+// drain waits for the permits that are out. The mutex is held, but for the waiting.
+func (s *Shard) drain(ctx context.Context) error {
+	for s.permits > 0 {
+		drained := s.drained
+		s.mu.Unlock()
+		select {
+		case <-drained:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if ctx.Err() != nil {
+			return unavailable(ctx)
+		}
+	}
+	if s.closed {
+		return s.over(0)
+	}
+	return nil
+}
+
 // Fence waits for another one to be released, within ctx. A release that cannot
 // read the placement fails, and the shard stays fenced: call it again.
 func (s *Shard) Fence(ctx context.Context) (int64, func(context.Context) error, error) {
@@ -92,6 +127,10 @@ func (s *Shard) Fence(ctx context.Context) (int64, func(context.Context) error, 
 	defer s.mu.Unlock()
 	fence := make(chan struct{})
 	s.fence = fence
+	if err := s.drain(ctx); err != nil {
+		s.lower(fence)
+		return 0, nil, err
+	}
 	return s.truth.last(), func(ctx context.Context) error { return s.lift(ctx, fence) }, nil
 }
 
@@ -108,11 +147,16 @@ func (s *Shard) lift(ctx context.Context, fence chan struct{}) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lower(fence)
+	return nil
+}
+
+// lower lets in who waits for a fence, once. The mutex is held.
+func (s *Shard) lower(fence chan struct{}) {
 	if s.fence == fence {
 		s.fence = nil
 		close(fence)
 	}
-	return nil
 }
 
 // Reload takes a placement that does not exist for one that does not name the shard.

@@ -2,8 +2,11 @@ package memory
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +30,9 @@ type Shard struct {
 	published view
 	refreshed chan struct{} // closed and replaced by each refresh
 	readers   map[*Reader]bool
-	idle      *sync.Cond // told when a reader is closed
+	idle      *sync.Cond    // told when a reader is closed
+	permits   int           // groups that are being written
+	drained   chan struct{} // closed when the last permit is given back; nil: none is out
 	ops       shard.OpCounts
 	waits     shard.Waits
 	closed    bool
@@ -53,10 +58,34 @@ func (s *Shard) Write(ctx context.Context, epoch int64, ops []shard.Op) []shard.
 			}
 			return results
 		}
-		for i := range group(ops[len(results):]) {
-			results = append(results, s.apply(&i))
+		results = append(results, s.writeGroup(ctx, slices.Collect(group(ops[len(results):])))...)
+	}
+	return results
+}
+
+// writeGroup writes under a permit. The mutex is held, and given back.
+func (s *Shard) writeGroup(ctx context.Context, ops []shard.Op) []shard.Result {
+	s.permit()
+	s.mu.Unlock()
+	results := make([]shard.Result, len(ops))
+	applied := 0
+	err := s.engine.options.Durable(ctx, fmt.Sprintf("write %d %d %q", s.id.Index, s.id.Number, ops[0].ID), len(ops), func(made int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for ; applied < made; applied++ {
+			results[applied] = s.apply(&ops[applied])
 		}
-		s.mu.Unlock()
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.giveBack()
+	for i := range results {
+		switch {
+		case err != nil && i >= applied:
+			results[i] = shard.Result{Err: err}
+		case err != nil && results[i].Err == nil:
+			results[i].Err = &shard.Unknown{Cause: err}
+		}
 	}
 	return results
 }
@@ -81,7 +110,7 @@ func (s *Shard) apply(op *shard.Op) shard.Result {
 	if err := s.owns(op.Key); err != nil {
 		return shard.Result{Err: err}
 	}
-	result := s.truth.apply(op, s.placed.Term, s.engine.clock())
+	result := s.truth.apply(op, s.placed.Term, s.engine.options.Clock())
 	switch {
 	case result.Err != nil:
 	case op.Delete:
@@ -220,27 +249,29 @@ func (s *Shard) expired(p shard.Position) error {
 }
 
 // Hold of an older position than the name has changes nothing.
-func (s *Shard) Hold(_ context.Context, name string, p shard.Position) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.continues(p); err != nil {
-		return err
-	}
-	if !s.truth.hold(name, p) {
-		return s.expired(p)
-	}
-	return nil
+func (s *Shard) Hold(ctx context.Context, name string, p shard.Position) (err error) {
+	failed := s.engine.one(ctx, fmt.Sprintf("hold %d %d %q", s.id.Index, s.id.Number, name), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err = s.continues(p); err == nil && !s.truth.hold(name, p) {
+			err = s.expired(p)
+		}
+	})
+	return errors.Join(failed, err)
 }
 
 // Release never fails on an open shard.
-func (s *Shard) Release(_ context.Context, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return s.over(0)
-	}
-	delete(s.truth.holds, name)
-	return nil
+func (s *Shard) Release(ctx context.Context, name string) (err error) {
+	failed := s.engine.one(ctx, fmt.Sprintf("release %d %d %q", s.id.Index, s.id.Number, name), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.closed {
+			err = s.over(0)
+			return
+		}
+		delete(s.truth.holds, name)
+	})
+	return errors.Join(failed, err)
 }
 
 // Holds belong to the caller.
@@ -288,7 +319,7 @@ func (s *Shard) Close() error {
 		close(s.fence)
 		s.fence = nil
 	}
-	for len(s.readers) > 0 {
+	for len(s.readers) > 0 || s.permits > 0 {
 		s.idle.Wait()
 	}
 	s.engine.release(s.id)

@@ -3,12 +3,14 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -39,16 +41,37 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	made := map[shard.ID]staged{}
 	for _, i := range to {
 		next := gather(result.From, i.Range)
-		result.To = append(result.To, (&segments{}).of(next.rows, i.Range, sources[0].indexer))
+		result.To = append(result.To, narrowed(result.From, i.Range))
 		if slices.ContainsFunc(rows, func(row placement.Shard) bool { return shard.GoesOn(row, i) }) {
 			next = nil
 		}
 		made[shard.ID{Index: index, Number: i.Number}] = staged{i.Term, next}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	maps.Copy(e.staged, made)
+	err = e.one(ctx, fmt.Sprintf("stage %d %v", index, from), func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		maps.Copy(e.staged, made)
+	})
+	if err != nil {
+		return nil, errors.Join(err, result.Close())
+	}
 	return result, nil
+}
+
+// narrowed are what readers show of a range.
+func narrowed(from []shard.Reader, within routing.Range) (views []segment.View) {
+	for _, r := range from {
+		for _, v := range r.Views() {
+			less := segment.View{Segment: v.Segment, Hidden: segment.NewBits(v.Docs())}
+			for doc := range segment.Doc(v.Docs()) {
+				if !v.Shows(doc) || !within.Contains(v.Key(doc)) {
+					less.Hidden.Set(doc)
+				}
+			}
+			views = append(views, less)
+		}
+	}
+	return views
 }
 
 // sources are the open shards of the numbers.
@@ -142,22 +165,24 @@ func (e *Engine) Unstage(ctx context.Context, index uint32, placements shard.Pla
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	maps.DeleteFunc(e.staged, func(id shard.ID, s staged) bool {
-		row, named := p.Shard(id.Number)
-		return id.Index == index && (!named || row.Term != s.term)
+	return e.one(ctx, fmt.Sprintf("unstage %d", index), func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		maps.DeleteFunc(e.staged, func(id shard.ID, s staged) bool {
+			row, named := p.Shard(id.Number)
+			return id.Index == index && (!named || row.Term != s.term)
+		})
 	})
-	return nil
 }
 
 // Forget removes the shard's rows too: nobody else reads them here.
-func (e *Engine) Forget(_ context.Context, id shard.ID) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, open := e.open[id]; open {
-		return fault.New(fault.Conflict, "shard %d of index %d is open", id.Number, id.Index)
+func (e *Engine) Forget(ctx context.Context, id shard.ID) error {
+	if err := e.shut(func(open shard.ID) bool { return open == id }); err != nil {
+		return err
 	}
-	delete(e.truths, id)
-	return nil
+	return e.one(ctx, fmt.Sprintf("forget %d %d", id.Index, id.Number), func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.truths, id)
+	})
 }

@@ -2,6 +2,8 @@ package memory
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/document"
@@ -33,6 +35,13 @@ type counts struct{ docs, tombstones, bytes int64 }
 
 func newTruth() *truth {
 	return &truth{pruned: -1, holds: map[string]shard.Position{}}
+}
+
+// copy is a truth of its own.
+func (t *truth) copy() *truth {
+	own := *t
+	own.log, own.holds = slices.Clip(t.log), maps.Clone(t.holds)
+	return &own
 }
 
 // last is the last sequence number given out; -1: none.
