@@ -78,3 +78,74 @@ func (s *Script) rare(r *rand.Rand, between func(low, high time.Duration) time.D
 	}
 	return nil
 }
+
+// DrawShelves makes the script of a seed in which an index is reshaped.
+func DrawShelves(seed uint64) *Script {
+	r := rand.New(rand.NewPCG(seed, 2))
+	between := func(low, high time.Duration) time.Duration { return low + time.Duration(r.Int64N(int64(high-low))) | 1 }
+	s := &Script{Seed: seed, Workers: 1 + r.IntN(4)/3, Slots: 2, Attempts: 60, Bulk: 1000, Lease: between(8*time.Second, 40*time.Second), Takes: between(20*time.Millisecond, 600*time.Millisecond),
+		Shards: 1 + r.IntN(3), Keys: 4 + r.IntN(16), Clients: 1 + r.IntN(4), Budget: []time.Duration{20 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second}[r.IntN(3)]}
+	s.Heartbeat = between(s.Lease/40, s.Lease/4)
+	asked := s.reshapes(r, between)
+	near := func() time.Duration { // something that an operator asks for has just been asked for
+		return asked[r.IntN(len(asked))].At + between(time.Millisecond, 4*time.Second)
+	}
+	s.Mishaps = asked
+	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
+	befalls := func(who string) string { return Befalls[who][r.IntN(len(Befalls[who]))] }
+	for range r.IntN(6) {
+		m := Mishap{At: near(), For: between(time.Second, 30*time.Second)}
+		step := fmt.Sprint(20 + r.IntN(60*len(asked)))
+		switch r.IntN(14) {
+		case 0:
+			m.What, m.Whom = "crash", whom()
+		case 1:
+			m.What, m.Whom = "stop", whom()
+		case 2:
+			m.What, m.Whom, m.For = "pause", whom(), between(s.Heartbeat, 3*s.Lease)
+		case 3, 4:
+			m = Mishap{What: "crash-before", Whom: step, For: m.For}
+		case 5, 6:
+			m = Mishap{What: "crash-after", Whom: step, For: m.For}
+		case 7:
+			m = Mishap{What: "stall", Whom: step, For: between(s.Lease, 3*s.Lease)}
+		case 8:
+			m = Mishap{What: "pause-before", Whom: step, For: between(s.Lease, 3*s.Lease)}
+		case 9:
+			m = Mishap{What: "full-at", Whom: step, For: m.For}
+		case 10:
+			m = Mishap{What: "torn", Whom: fmt.Sprint(1 + r.IntN(200)), For: m.For}
+		case 11:
+			m.What, m.Whom = "store", befalls("store")
+		case 12:
+			m.What, m.Whom = "disk", befalls("disk")
+		case 13:
+			m = Mishap{What: "clock", Whom: between(time.Second, 5*time.Minute).String(), At: m.At}
+		}
+		s.Mishaps = append(s.Mishaps, m)
+	}
+	return s
+}
+
+// reshapes are what operators ask for.
+func (s *Script) reshapes(r *rand.Rand, between func(low, high time.Duration) time.Duration) (asked []Mishap) {
+	at := between(time.Second, 4*time.Second)
+	for range 1 + r.IntN(4) {
+		m := Mishap{What: "split", Whom: fmt.Sprintf("%d/%d", r.IntN(4), 2+r.IntN(3)), At: at}
+		switch r.IntN(6) {
+		case 0:
+			m.Whom = "all/2"
+		case 1, 2:
+			m.What, m.Whom = "merge", fmt.Sprintf("%d+%d", r.IntN(3), 2+r.IntN(2))
+		}
+		if r.IntN(3) == 0 {
+			m.What += "-keeping"
+		}
+		asked = append(asked, m)
+		if verbs := []string{"reverse", "abort", "abort", "finish", "verify", "pause", "resume"}; r.IntN(2) == 0 {
+			asked = append(asked, Mishap{What: "verb", Whom: verbs[r.IntN(len(verbs))], At: at + between(time.Millisecond, 4*time.Second)})
+		}
+		at += between(time.Millisecond, 12*time.Second)
+	}
+	return asked
+}

@@ -12,7 +12,10 @@ import (
 
 // movement is the record of the movement, as it lies in the store.
 func (w *world) movement() movement.Record {
-	record := w.records.all["movements/"+w.id]
+	record, there := w.records.all["movements/"+w.id]
+	if !there { // nobody has asked for one yet, or it was refused
+		return movement.Record{}
+	}
 	if w.seen.id != w.id || w.seen.revision != record.Revision {
 		w.seen.id, w.seen.revision, w.seen.record = w.id, record.Revision, movement.Record{}
 		if err := json.Unmarshal(record.Value, &w.seen.record); err != nil {

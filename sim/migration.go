@@ -139,6 +139,8 @@ func (w *migration) rests() {
 	}
 }
 
+func (w *migration) died(*process) {}
+
 func (w *migration) ended() {
 	if m := w.movement(); m.State.Ended() {
 		w.hasEnded(m)

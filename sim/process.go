@@ -28,10 +28,12 @@ type process struct {
 	dead    bool
 	leaving bool // somebody else begins
 	asleep  int
-	pending map[*call]bool // not answered
-	turns   int            // since
+	pending map[*call]bool       // not answered
+	stalls  map[string]time.Time // until when some part of it stands still
+	turns   int                  // since
 	since   time.Time
 	held    []func() // what happens when it wakes
+	answers []*call  // that those who asked the process hear then
 }
 
 // begin starts a life of a worker.
@@ -56,7 +58,7 @@ func (w *world) begin(worker string, life int) {
 }
 
 func (w *world) newProcess(worker, name string) *process {
-	p := &process{world: w, worker: worker, name: name, pending: map[*call]bool{}}
+	p := &process{world: w, worker: worker, name: name, pending: map[*call]bool{}, stalls: map[string]time.Time{}}
 	seed := fnv.New64a()
 	_, _ = fmt.Fprint(seed, w.script.Seed, name)
 	p.ctx, p.cancel = context.WithCancel(chance.With(w.ctx, func() uint64 { // the instant decides, not the order of calls
@@ -78,7 +80,7 @@ func (p *process) ask(ctx context.Context, c *call) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	c.process, c.answers = p, make(chan any, 1)
+	c.process, c.who, c.answers = p, caller(ctx), make(chan any, 1)
 	p.world.arrive(c)
 	select {
 	case answer := <-c.answers:
@@ -98,14 +100,19 @@ func (p *process) sends(c *call) {
 	p.world.calls++
 	c.order = p.world.calls
 	switch {
-	case c.verb == "exits":
+	case c.verb == "exits", c.inside && (p.dead || p.asleep == 0):
 		c.do()
+	case c.inside:
+		p.answers = append(p.answers, c)
 	case p.dead:
 		c.answers <- errDead
 	case p.asleep > 0:
 		p.pending[c] = true
 		c.woken = true
 		p.held = append(p.held, func() { p.world.send(c) })
+	case time.Now().Before(p.stalls[c.who]):
+		p.pending[c] = true
+		p.world.after(time.Until(p.stalls[c.who]), func() { p.world.send(c) })
 	default:
 		p.pending[c] = true
 		p.world.send(c)
@@ -156,6 +163,8 @@ func (p *process) crash(restart time.Duration) {
 		c.answers <- errDead
 	}
 	p.pending = map[*call]bool{}
+	p.world.scene.died(p)
+	p.tell()
 	if !leaving {
 		p.again(restart)
 	}
@@ -204,11 +213,24 @@ func (p *process) skew() time.Duration {
 	return 0
 }
 
+// stall lets a part of the process stand still: its next requests leave it afterwards.
+func (p *process) stall(part string, d time.Duration) { p.stalls[part] = time.Now().Add(d) }
+
 func (p *process) wake() {
 	p.asleep = 0
 	all := p.held
 	p.held = nil
 	for _, do := range all {
 		do()
+	}
+	p.tell()
+}
+
+// tell lets those who asked the process hear what was held back, or that it is no more.
+func (p *process) tell() {
+	all := p.answers
+	p.answers = nil
+	for _, c := range all {
+		c.do()
 	}
 }

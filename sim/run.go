@@ -23,7 +23,9 @@ func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // see world.collect
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), s, log)
-		w.scene = newMigration(w, truth)
+		if w.scene = newScene(w, truth); w.scene == nil {
+			t.Fatal("the script is of a migration, and there is no truth of one")
+		}
 		w.scene.begin()
 		for n := range s.Workers {
 			w.begin(fmt.Sprintf("w%d", n+1), 1)
@@ -36,6 +38,17 @@ func Run(t *testing.T, truth *Truth, s *Script, log bool) (r Report) {
 		r = w.report
 	})
 	return r
+}
+
+// newScene is the scene of a script.
+func newScene(w *world, t *Truth) scene {
+	switch {
+	case w.script.Shards > 0:
+		return newShelves(w)
+	case t != nil:
+		return newMigration(w, t)
+	}
+	return nil
 }
 
 // Shrink takes lines out of a script, and workers from its fleet, for as long as fails says
@@ -54,6 +67,8 @@ func Shrink(s *Script, fails func(*Script) bool) *Script {
 		for _, smaller := range []func(*Script){
 			func(s *Script) { s.Workers-- }, func(s *Script) { s.Slots = 1 }, func(s *Script) { s.Into = false },
 			func(s *Script) { s.Transform = false }, func(s *Script) { s.Delta = "" },
+			func(s *Script) { s.Clients = max(s.Clients-1, min(s.Clients, 1)) }, func(s *Script) { s.Keys = max(s.Keys-1, min(s.Keys, 1)) },
+			func(s *Script) { s.Shards = max(s.Shards-1, min(s.Shards, 1)) },
 		} {
 			less := *s
 			smaller(&less)

@@ -16,6 +16,7 @@ import (
 //	workers 3 slots 2
 //	lease 40s heartbeat 1.5s attempts 40
 //	bulk 1500 takes 2s
+//	shards 2 keys 12 clients 3 budget 250ms    an index is reshaped; without it, snapshots are migrated
 //	into-existing
 //	transform                         documents are dropped, and changed, on their way
 //	delta forth                       the older snapshot first, then what has changed since; or back
@@ -35,6 +36,17 @@ import (
 //	limit 3 at 5s                     an operator allows so many documents a second; 0: any number
 //	hours 00:01-00:05 at 5s           an operator allows these hours, of the day that begins with the run
 //	steal loans at 50s                somebody deletes a document of the target's index
+//
+// And of those that reshape an index, whose steps are the changes of the disk, too, but for writes:
+//
+//	split 0/3 at 5s                   the shard with the lowest range becomes three; all/2: each becomes two
+//	merge 1+2 at 5s                   the second by range is joined with the one behind it
+//	split-keeping 0/3 at 5s           the same, and the way back is kept; so merge-keeping
+//	disk full at 10s for 20s
+//	stall 57 for 1m                   the slot that is about to take step 57 stands still, the others go on
+//	pause-before 57 for 1m            its whole process does
+//	full-at 57 for 20s                the disk is full from step 57 on, also the coordination store's
+//	torn 12 for 1s                    the process dies in the middle of the 12th request that writes
 type Script struct {
 	Seed      uint64
 	Workers   int
@@ -46,6 +58,10 @@ type Script struct {
 	Takes     time.Duration // about, one way of a bulk request
 	Into      bool          // the target has an index with documents before
 	Transform bool          // documents go through [steps]
+	Shards    int           // of the index that is reshaped; 0: snapshots are migrated
+	Keys      int           // documents that clients work with
+	Clients   int
+	Budget    time.Duration // of the pause of a hand-off
 	Delta     string        // forth: the older snapshot is brought first; back: the newer one; "": there is one movement
 	Mishaps   []Mishap
 }
@@ -69,12 +85,14 @@ var Befalls = map[string][]string{
 	"target": {"busy", "broken", "away", "unsure", "slow", "full", "flood", "picky", "refuses"},
 	// Unreachable, also in the middle of a blob; 503 and broken connections; answers late.
 	"source": {"away", "broken", "slow"},
+	// Full: nothing is written; answers late; a write is there and nobody is told so.
+	"disk": {"full", "slow", "unsure"},
 }
 
 // String is the line.
 func (m Mishap) String() string {
 	text := m.What + " " + m.Whom
-	if !strings.HasPrefix(m.What, "crash-") {
+	if !m.stepped() {
 		text += " at " + m.At.String()
 	}
 	if m.For != 0 {
@@ -83,11 +101,23 @@ func (m Mishap) String() string {
 	return text
 }
 
+// stepped tells whether it happens at a step, or at a write, and not at an instant.
+func (m Mishap) stepped() bool {
+	switch m.What {
+	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn":
+		return true
+	}
+	return false
+}
+
 // String is the text form.
 func (s *Script) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d\nworkers %d slots %d\nlease %s heartbeat %s attempts %d\nbulk %d takes %s\n",
 		s.Seed, s.Workers, s.Slots, s.Lease, s.Heartbeat, s.Attempts, s.Bulk, s.Takes)
+	if s.Shards > 0 {
+		fmt.Fprintf(&b, "shards %d keys %d clients %d budget %s\n", s.Shards, s.Keys, s.Clients, s.Budget)
+	}
 	if s.Into {
 		b.WriteString("into-existing\n")
 	}
@@ -105,7 +135,8 @@ func (s *Script) String() string {
 
 // Parse reads the text form. Empty lines, and what follows a #, mean nothing.
 func Parse(text string) (*Script, error) {
-	s := &Script{Workers: 1, Slots: 1, Lease: time.Minute, Heartbeat: 5 * time.Second, Attempts: 4, Bulk: 1500, Takes: 400 * time.Millisecond}
+	s := &Script{Workers: 1, Slots: 1, Lease: time.Minute, Heartbeat: 5 * time.Second, Attempts: 4, Bulk: 1500, Takes: 400 * time.Millisecond,
+		Keys: 8, Clients: 2, Budget: 250 * time.Millisecond}
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -125,7 +156,7 @@ func (s *Script) line(words []string) error {
 	case "into-existing":
 		s.Into = true
 		return nil
-	case "seed", "workers", "slots", "lease", "heartbeat", "attempts", "bulk", "takes":
+	case "seed", "workers", "slots", "lease", "heartbeat", "attempts", "bulk", "takes", "shards", "keys", "clients", "budget":
 		return s.numbers(words)
 	}
 	if words[0] == "transform" {
@@ -180,6 +211,14 @@ func (s *Script) numbers(words []string) (err error) {
 			s.Attempts, err = strconv.Atoi(words[1])
 		case "bulk":
 			s.Bulk, err = strconv.Atoi(words[1])
+		case "shards":
+			s.Shards, err = strconv.Atoi(words[1])
+		case "keys":
+			s.Keys, err = strconv.Atoi(words[1])
+		case "clients":
+			s.Clients, err = strconv.Atoi(words[1])
+		case "budget":
+			s.Budget, err = time.ParseDuration(words[1])
 		case "lease":
 			s.Lease, err = time.ParseDuration(words[1])
 		case "takes":
@@ -196,7 +235,17 @@ func (s *Script) numbers(words []string) (err error) {
 func (m Mishap) check() (err error) {
 	switch m.What {
 	case "crash", "stop", "pause", "verb", "steal", "skew":
-	case "crash-before", "crash-after", "lost", "damaged":
+	case "split", "split-keeping":
+		var n int
+		if _, err = fmt.Sscanf(strings.Replace(m.Whom, "all/", "0/", 1), "%d/%d", &n, &n); err != nil {
+			err = fmt.Errorf("%q is no shard and parts: 0/2", m.Whom)
+		}
+	case "merge", "merge-keeping":
+		var n int
+		if _, err = fmt.Sscanf(m.Whom, "%d+%d", &n, &n); err != nil {
+			err = fmt.Errorf("%q is no shard and neighbours: 0+2", m.Whom)
+		}
+	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn", "lost", "damaged":
 		_, err = strconv.ParseUint(m.Whom, 10, 31)
 	case "limit":
 		_, err = strconv.ParseFloat(m.Whom, 64)
@@ -204,7 +253,7 @@ func (m Mishap) check() (err error) {
 		_, err = migrate.ParseHours(m.Whom)
 	case "clock":
 		_, err = time.ParseDuration(m.Whom)
-	case "store", "target", "source":
+	case "store", "target", "source", "disk":
 		for _, kind := range Befalls[m.What] {
 			if kind == m.Whom {
 				return nil

@@ -39,16 +39,17 @@ func number(name string, otherwise int) int {
 // holds lets a script happen, and fails with the smallest one that breaks the same law.
 func holds(t *testing.T, s *sim.Script) sim.Report {
 	t.Helper()
-	r := sim.Run(t, load(t), s, false)
+	truth := load(t)
+	r := sim.Run(t, truth, s, false)
 	if len(r.Violations) == 0 {
 		return r
 	}
 	law, _, _ := strings.Cut(r.Violations[0], " ")
 	small := sim.Shrink(s, func(s *sim.Script) bool {
-		return slices.ContainsFunc(sim.Run(t, load(t), s, false).Violations, func(v string) bool { return strings.HasPrefix(v, law+" ") })
+		return slices.ContainsFunc(sim.Run(t, truth, s, false).Violations, func(v string) bool { return strings.HasPrefix(v, law+" ") })
 	})
 	first := r.Violations
-	r = sim.Run(t, load(t), small, true)
+	r = sim.Run(t, truth, small, true)
 	lines := slices.DeleteFunc(r.Log, func(line string) bool { return strings.HasSuffix(line, "list movements/") })
 	t.Fatalf("seed %d: %s\nthe script:\n%s\nthe end of the run:\n%s", s.Seed, strings.Join(append(first, r.Violations...), "\n"), small,
 		strings.Join(lines[max(0, len(lines)-number("SIM_LOG", 40)):], "\n"))

@@ -65,6 +65,7 @@ type scene interface {
 	happened()         // an event has happened, and the script has perhaps more in store
 	rests()            // the same, and it has not
 	ended()            // nobody is at work any more
+	died(p *process)   // by a crash
 }
 
 // Report is what came of a run.
@@ -75,6 +76,8 @@ type Report struct {
 	Calls      map[string]int // by their kind: "store get", "target POST"
 	Trace      uint64         // a sum of all calls, in their order and with their instants
 	Took       time.Duration  // of simulated time
+	Unanswered int            // requests of clients of which nobody knows what has become
+	Ends       []string       // of the movements
 	Kept       int            // writings of documents that the target did not take, since they were deleted
 	Verbs      []string       // what the operator has asked for
 	Log        []string       // the calls, when they were to be kept
@@ -121,8 +124,11 @@ type call struct {
 	to      string // "store" or "target"
 	verb    string
 	text    string
-	order   int  // in which it was sent
-	step    bool // it changes a record
+	order   int    // in which it was sent
+	who     string // within the process
+	inside  bool   // it goes nowhere: who asked the process is told what has come of it
+	step    bool   // it makes something durable
+	number  int    // of the step, once it is to be taken
 	do      func() any
 	answers chan any // of one
 	sent    bool
@@ -220,6 +226,10 @@ func (w *world) send(c *call) {
 		}
 		w.note(c)
 		answer := w.carryOut(c, dice)
+		if held, is := answer.(heldUp); is {
+			w.after(held.later, func() { w.send(c) })
+			return
+		}
 		w.check()
 		w.after(back, func() { c.process.hears(c, answer) })
 	})
@@ -245,8 +255,12 @@ func (w *world) carryOut(c *call, dice float64) any {
 	if lost := w.against(c, dice); lost != nil {
 		return lost
 	}
-	if c.step {
+	if c.step && c.number == 0 {
 		w.steps++
+		c.number = w.steps
+		if later := w.holdsUp(c); later > 0 {
+			return heldUp{later}
+		}
 		if w.crash("crash-before", c) {
 			return errDead
 		}
@@ -270,6 +284,8 @@ func (w *world) against(c *call, dice float64) any {
 		return errDead
 	}
 	switch {
+	case c.step && w.befalls("disk", "full") && (c.to == "disk" || w.script.Shards > 0), c.verb == "write" && w.befalls("disk", "full"):
+		return fullDisk()
 	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
@@ -283,12 +299,37 @@ func (w *world) against(c *call, dice float64) any {
 // crash tells whether the script lets who takes this step die.
 func (w *world) crash(what string, c *call) bool {
 	for _, m := range w.script.Mishaps {
-		if m.What == what && m.Whom == fmt.Sprint(w.steps) {
+		if m.What == what && m.Whom == fmt.Sprint(c.number) {
 			c.process.crash(m.For)
 			return true
 		}
 	}
 	return false
+}
+
+// heldUp is the answer of a step that is to be taken later.
+type heldUp struct{ later time.Duration }
+
+// holdsUp is for how long the script holds up who takes this step; it may fill the disk, too.
+func (w *world) holdsUp(c *call) (later time.Duration) {
+	for _, m := range w.script.Mishaps {
+		if m.Whom != fmt.Sprint(c.number) {
+			continue
+		}
+		switch m.What {
+		case "full-at":
+			full := Mishap{What: "disk", Whom: "full"}
+			w.change(full, 1)
+			w.after(m.For, func() { w.change(full, -1) })
+		case "pause-before":
+			c.process.pause(m.For)
+			later = m.For
+		case "stall":
+			c.process.stall(c.who, m.For)
+			later = m.For
+		}
+	}
+	return later
 }
 
 func (w *world) befalls(whom, what string) bool { return w.weather[whom][what] > 0 }
@@ -321,7 +362,7 @@ func (w *world) schedule() {
 		switch m.What {
 		case "crash", "stop", "pause":
 			w.after(m.At, func() { w.toProcess(m) })
-		case "store", "target", "source":
+		case "store", "target", "source", "disk":
 			w.after(m.At, func() { w.change(m, 1) })
 			w.after(m.At+m.For, func() { w.change(m, -1) })
 		case "clock":

@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/reshard"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/transfer"
+)
+
+// placed is who owns what, as it lies in the store.
+func (w *shelves) placed() (p placement.Placement) {
+	if all := w.records.list("placement/"); len(all) > 0 {
+		p, _ = placement.Decode(all[0].Value)
+	}
+	return p
+}
+
+// read is the record of a movement.
+func (w *shelves) read(value []byte) (m movement.Record) {
+	if err := json.Unmarshal(value, &m); err != nil {
+		w.violate("L12", "the record of a movement is not understood: %v", err)
+	}
+	return m
+}
+
+// handedOff tells whether a movement has changed who owns what.
+func (w *shelves) handedOff(a *asked) bool {
+	return !slices.Equal(w.placed().Shards, a.before)
+}
+
+// placementChanged is L6 for who owns what: each key has one owner, who got it from the one
+// before in one step, with an epoch and a term that were never given before.
+func (w *shelves) placementChanged(was []byte, change coord.Write) {
+	if change.Op == coord.OpDelete {
+		w.violate("L1", "%s is removed", change.Key)
+		return
+	}
+	now, err := placement.Decode(change.Value)
+	if err != nil {
+		w.violate("L12", "%s is not understood: %v", change.Key, err)
+		return
+	}
+	var old placement.Placement
+	if was != nil {
+		old, _ = placement.Decode(was)
+	}
+	w.versions = append(w.versions, now.Version)
+	if now.Version != old.Version+1 || now.Next < old.Next {
+		w.violate("L6", "version %d (next %d) of the placement follows %d (next %d)", now.Version, now.Next, old.Version, old.Next)
+	}
+	if _, _, err := transfer.Of(now); err != nil {
+		w.violate("L6", "version %d of the placement: %v", now.Version, err)
+	}
+	for _, row := range now.Shards {
+		if before, is := old.Shard(row.Number); !is || before != row {
+			w.owns(&old, &now, row)
+		}
+	}
+}
+
+// owns looks at a row that is new.
+func (w *shelves) owns(old, now *placement.Placement, row placement.Shard) {
+	id := shard.ID{Index: now.Index, Number: row.Number}
+	_, was := old.Shard(row.Number)
+	switch {
+	case row.Epoch != now.Version:
+		w.violate("L6", "shard %d has epoch %d in version %d", row.Number, row.Epoch, now.Version)
+	case w.numbering[id][row.Term]:
+		w.violate("L6", "shard %d has term %d again", row.Number, row.Term)
+	case !was && w.numbering[id] != nil:
+		w.violate("L6", "the number %d is given to another shard", row.Number)
+	}
+	for _, before := range old.Meeting(row.Range) {
+		if before.Term >= row.Term {
+			w.violate("L6", "shard %d numbers under term %d, and what it comes from under %d", row.Number, row.Term, before.Term)
+		}
+	}
+	if w.numbering[id] == nil {
+		w.numbering[id] = map[int64]bool{}
+	}
+	w.numbering[id][row.Term] = true
+}
+
+// unique is L2: no two writes of a document have one number.
+func (w *shelves) unique(k *key, a document.Written) {
+	at := place{k.id, a.PrimaryTerm, a.SeqNo}
+	if w.given[at] {
+		w.violate("L2", "two writes of %s have both the number %d of term %d", k.id, a.SeqNo, a.PrimaryTerm)
+	}
+	w.given[at] = true
+}
+
+// movementChanged is what the record of a movement has to keep, and L5 and L1 when it ends.
+func (w *shelves) movementChanged(was, is []byte) {
+	old, now := w.read(was), w.read(is)
+	if old.State.Ended() {
+		w.violate("L6", "a movement that is %s is changed", old.State)
+	}
+	if !now.State.Ended() {
+		return
+	}
+	i := slices.IndexFunc(w.movements, func(a *asked) bool { return a.id == now.ID })
+	a, p := w.movements[i], w.placed()
+	if r, found, _ := transfer.Of(p); found && r.Movement == now.ID {
+		w.violate("L5", "movement %s is %s, and stands in the placement: %s", now.ID, now.State, r)
+	}
+	if entries := w.records.list(movement.LedgerPrefix(now.ID)); len(entries) > 0 {
+		w.violate("L5", "movement %s is %s, and its ledger has %s", now.ID, now.State, entries[0].Key)
+	}
+	switch now.State {
+	case movement.Aborted:
+		if w.handedOff(a) {
+			w.violate("L5", "movement %s is aborted, and its shards are not as they were:\n%v", now.ID, p)
+		}
+	case movement.Reversed:
+		if !slices.EqualFunc(p.Shards, a.before, func(x, y placement.Shard) bool { return x.Range == y.Range }) {
+			w.violate("L5", "movement %s is reversed, and the ranges are not as they were:\n%v", now.ID, p)
+		}
+	case movement.Finished:
+		if len(p.Shards) != a.after {
+			w.violate("L1", "movement %s is finished, and there are %d shards instead of %d", now.ID, len(p.Shards), a.after)
+		}
+		w.reported(&now)
+	}
+}
+
+// reported is L9 and L7: what was compared, and how long requests were held up.
+func (w *shelves) reported(m *movement.Record) {
+	var report reshard.Progress
+	if err := json.Unmarshal(m.Report, &report); err != nil {
+		w.violate("L9", "the report of movement %s is not understood: %v", m.ID, err)
+		return
+	}
+	if n := report.Compared.Differences(); n > 0 {
+		w.violate("L9", "movement %s is finished with %d differences: %q", m.ID, n, report.Compared.Examples)
+	}
+	for _, pause := range report.Pauses {
+		if w.script.calm() && pause.Fence > report.Budget+slack/2 {
+			w.violate("L7", "a hand-off of movement %s held requests up for %s, and %s were allowed", m.ID, pause.Fence, report.Budget)
+		}
+	}
+}
+
+// audit reads everything that was ever written, and compares it with what is known.
+func (s *server) audit() {
+	w := s.of
+	lows := make([]int, len(w.keys))
+	for i, k := range w.keys {
+		lows[i] = k.low
+	}
+	s.request("audit", time.Minute, func(ctx context.Context) any {
+		found := make([]document.Found, len(w.keys))
+		var err error
+		for i, k := range w.keys {
+			if found[i], err = s.store.Get(ctx, document.Read{Target: indexName, ID: k.id, Routing: k.routing, Version: document.Unset}); err != nil {
+				return err
+			}
+		}
+		if _, err := s.store.Refresh(ctx, catalog.Expression{Names: []string{indexName}}); err != nil {
+			return err
+		}
+		if shown, fine := s.searched(ctx).(shownDocuments); fine {
+			return audited{found, shown}
+		}
+		return fmt.Errorf("it could not be searched")
+	}, func(answer any, heard bool) {
+		all, fine := answer.(audited)
+		if !heard || !fine {
+			w.audited = false // another time
+			return
+		}
+		for i, k := range w.keys {
+			w.saw("audits", "at last, somebody", k, k.normal(string(all.found[i].Source)), lows[i], len(k.tries))
+			lows[i] = k.low
+		}
+		w.complete("at last, somebody", all.shown, lows)
+		w.close()
+	})
+}
+
+// audited is what an audit has read.
+type audited struct {
+	found []document.Found
+	shown shownDocuments
+}
+
+// calm tells whether nothing befalls anybody but what operators ask for.
+func (s *Script) calm() bool {
+	return !slices.ContainsFunc(s.Mishaps, func(m Mishap) bool {
+		return !slices.Contains([]string{"split", "merge", "split-keeping", "merge-keeping", "verb"}, m.What)
+	})
+}

@@ -1,0 +1,225 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// shelves is the scene of an index whose shards are split and merged while clients work with
+// it: the real store, lane, driver and machines in a process that serves, on a disk and a
+// coordination store that fail.
+type shelves struct {
+	*world
+	engine    *memory.Engine // what is durable is in the newest
+	served    *process       // whose the folder is
+	server    *server        // that answers; nil: nobody does
+	keys      []*key
+	clients   []*client
+	movements []*asked
+	writes    int // that came to the disk
+	looked    time.Time
+	audited   bool
+	numbering map[shard.ID]map[int64]bool // of each shard the terms it has had
+	given     map[place]bool
+	versions  []int64 // of the placement
+}
+
+// place is what tells one write of a document from all others.
+type place struct {
+	id          string
+	term, seqNo int64
+}
+
+// asked is a movement that an operator has asked for.
+type asked struct {
+	id     string
+	before []placement.Shard
+	after  int
+	turns  int // of the operator since
+}
+
+func newShelves(w *world) *shelves {
+	s := &shelves{world: w, engine: memory.New(memory.Options{}), numbering: map[shard.ID]map[int64]bool{}, given: map[place]bool{}}
+	for n := range w.script.Keys {
+		s.keys = append(s.keys, newKey(n, w.script))
+	}
+	for n := range w.script.Clients {
+		s.clients = append(s.clients, newClient(s, n))
+	}
+	return s
+}
+
+func (w *shelves) begin() {
+	for _, c := range w.clients {
+		w.after(time.Second, c.next)
+	}
+}
+
+func (w *shelves) befall(m Mishap) {
+	switch m.What {
+	case "split", "merge", "split-keeping", "merge-keeping":
+		w.after(m.At, func() { w.ask(func(s *server) { s.reshape(m) }) })
+	case "verb":
+		w.after(m.At, func() { w.ask(func(s *server) { s.verb(w.id, movement.Verb(m.Whom)) }) })
+	}
+}
+
+// ask lets an operator ask for something, of whoever answers then.
+func (w *shelves) ask(what func(*server)) {
+	switch {
+	case w.over:
+	case w.server == nil:
+		w.after(time.Second, func() { w.ask(what) })
+	default:
+		what(w.server)
+	}
+}
+
+func (w *shelves) weather()        {}
+func (w *shelves) late(*call) bool { return false }
+func (w *shelves) happened()       {}
+
+// every is how often an operator looks.
+const every = 3 * time.Second
+
+// rests lets an operator bring what was begun to its end; then all that was written is read
+// again, and that is it.
+func (w *shelves) rests() {
+	if time.Since(w.looked) < every || w.server == nil || w.audited {
+		return
+	}
+	w.looked = time.Now()
+	busy := false
+	for _, m := range w.movements {
+		busy = w.lead(m) || busy
+	}
+	for _, c := range w.clients {
+		c.leaves = c.leaves || !busy
+		busy = busy || !c.gone
+	}
+	if !busy {
+		w.audited = true
+		w.server.audit()
+	}
+}
+
+// lead asks for what a movement needs to come to its end; false when it has.
+func (w *shelves) lead(a *asked) bool {
+	record, there := w.records.all["movements/"+a.id]
+	if !there {
+		return false
+	}
+	m := w.read(record.Value)
+	verb := movement.Verb("")
+	switch m.State {
+	case movement.Planned:
+		verb = movement.Abort
+	case movement.Held, movement.Failed, movement.Paused:
+		if verb = movement.Resume; a.turns > 3 && !w.handedOff(a) {
+			verb = movement.Reverse
+			if !flipped(&m) {
+				verb = movement.Abort
+			}
+		}
+		if m.State == movement.Held && m.Cause == "" {
+			w.violate("L11", "movement %s is held without a cause", a.id)
+		}
+	case movement.Switched:
+		if verb = movement.Finish; (w.script.Seed+uint64(a.turns))%3 == 0 {
+			verb = movement.Reverse
+		}
+	}
+	if verb == "" {
+		return !m.State.Ended()
+	}
+	if a.turns++; a.turns > patience {
+		w.violate("L11", "movement %s is %s again and again: %s", a.id, m.State, m.Cause)
+		w.end()
+		return false
+	}
+	w.server.verb(a.id, verb)
+	return true
+}
+
+func flipped(m *movement.Record) bool {
+	return slices.ContainsFunc(m.Phases, func(p movement.Phase) bool { return p.Flips && !p.Started.IsZero() })
+}
+
+// ended is asked when nobody is at work any more.
+func (w *shelves) ended() {
+	for _, a := range w.movements {
+		if record, there := w.records.all["movements/"+a.id]; there {
+			if m := w.read(record.Value); !m.State.Ended() {
+				w.violate("L11", "movement %s stays %s: %s", a.id, m.State, m.Cause)
+			} else {
+				w.report.Ends = append(w.report.Ends, string(m.State))
+			}
+		}
+	}
+	for _, prefix := range []string{"movement/", "closing/"} {
+		for _, r := range w.records.list(prefix) {
+			w.violate("L5", "%s is left", r.Key)
+		}
+	}
+	if !w.audited {
+		w.violate("L11", "what was written could not be read again")
+	}
+	w.leftOnDisk()
+}
+
+// leftOnDisk is L5: nothing is staged, and nothing is kept of shards that are no more. What
+// somebody read until the end, the next start forgets.
+func (w *shelves) leftOnDisk() {
+	p := w.placed()
+	rows, staged := w.engine.Kept(p.Index)
+	for _, number := range rows {
+		if _, named := p.Shard(number); !named {
+			w.violate("L5", "the disk has rows of shard %d, and the placement does not name it", number)
+		}
+	}
+	if len(staged) > 0 {
+		w.violate("L5", "what the shards %v were to become is left on the disk", staged)
+	}
+}
+
+// refusedAsk tells whether an error is one by which an operator is refused.
+func refusedAsk(err error) bool {
+	for _, kind := range []fault.Kind{fault.Conflict, fault.NotFound, fault.Refused, fault.Usage, fault.Limit} {
+		if fault.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// changed looks at a change of a record that has just been made.
+func (w *shelves) changed(p *process, change coord.Write, old []byte) {
+	parts := strings.Split(change.Key, "/")
+	switch {
+	case parts[0] == "placement":
+		w.placementChanged(old, change)
+	case change.Op != coord.OpSwap:
+	case parts[0] == "movements":
+		w.movementChanged(old, change.Value)
+	case len(parts) > 2 && parts[2] == "phase", parts[0] == "closing" && change.Key == worker.ClosingKey(parts[1]):
+		w.leaseChanged(p, change, old, true)
+	}
+}
+
+// driver is the one that the processes have.
+func (w *shelves) driver(p *process) *drive.Driver {
+	return drive.New(view{p}, w.policy().ClockTolerance)
+}
+
+// chosen is the n-th shard by range, around and around.
+func chosen(p *placement.Placement, n int) int { return n % max(len(p.Shards), 1) }
