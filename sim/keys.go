@@ -75,7 +75,7 @@ func (k *key) read(source string, from, settled int) bool {
 		return false
 	}
 	k.low = max(k.low, n)
-	for i := n + 1; i < settled; i++ {
+	for i := settled - 1; i > n && k.tries[i].source != source; i-- {
 		if k.tries[i].known == open {
 			k.tries[i].known = not
 		}

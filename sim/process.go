@@ -112,11 +112,20 @@ func (p *process) sends(c *call) {
 		p.held = append(p.held, func() { p.world.send(c) })
 	case time.Now().Before(p.stalls[c.who]):
 		p.pending[c] = true
-		p.world.after(time.Until(p.stalls[c.who]), func() { p.world.send(c) })
+		p.keeps(c, time.Until(p.stalls[c.who]))
 	default:
 		p.pending[c] = true
 		p.world.send(c)
 	}
+}
+
+// keeps holds a call back, which does not leave the process before.
+func (p *process) keeps(c *call, d time.Duration) {
+	p.world.after(d, func() {
+		if !p.dead {
+			p.world.send(c)
+		}
+	})
 }
 
 // hears brings the answer to the process.

@@ -61,7 +61,7 @@ func (w *shelves) live(p *process) error {
 	}
 	s.lane = &reshard.Lane{Store: s.store}
 	if err = s.found(ctx); err == nil {
-		_, err = p.ask(ctx, &call{to: "disk", verb: "serve", do: func() any { w.server = s; return nil }})
+		_, err = p.ask(ctx, &call{to: "disk", verb: "serve", do: func() any { w.server, w.servers[p] = s, s; return nil }})
 	}
 	if err == nil {
 		s.work()
@@ -105,6 +105,9 @@ func (w *shelves) died(p *process) {
 	}
 	if w.server != nil && w.server.process == p {
 		w.gone(w.server)
+	}
+	if s := w.servers[p]; s != nil && p.dead { // what waits in it for an answer waits in vain
+		go func() { _ = s.store.Close() }()
 	}
 }
 

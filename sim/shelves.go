@@ -23,6 +23,7 @@ type shelves struct {
 	engine    *memory.Engine // what is durable is in the newest
 	served    *process       // whose the folder is
 	server    *server        // that answers; nil: nobody does
+	servers   map[*process]*server
 	keys      []*key
 	clients   []*client
 	movements []*asked
@@ -49,7 +50,7 @@ type asked struct {
 }
 
 func newShelves(w *world) *shelves {
-	s := &shelves{world: w, engine: memory.New(memory.Options{}), numbering: map[shard.ID]map[int64]bool{}, given: map[place]bool{}}
+	s := &shelves{world: w, servers: map[*process]*server{}, engine: memory.New(memory.Options{}), numbering: map[shard.ID]map[int64]bool{}, given: map[place]bool{}}
 	for n := range w.script.Keys {
 		s.keys = append(s.keys, newKey(n, w.script))
 	}

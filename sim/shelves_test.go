@@ -17,6 +17,9 @@ func TestShelvesSeeds(t *testing.T) {
 	ends, unanswered := map[string]int{}, 0
 	first := number("SIM_SEED", 1)
 	for seed := first; seed < first+number("SIM_SEEDS", runs); seed++ {
+		if testing.Verbose() {
+			fmt.Println(seed)
+		}
 		r := holds(t, sim.DrawShelves(uint64(seed)))
 		for _, end := range r.Ends {
 			ends[end]++

@@ -227,7 +227,7 @@ func (w *world) send(c *call) {
 		w.note(c)
 		answer := w.carryOut(c, dice)
 		if held, is := answer.(heldUp); is {
-			w.after(held.later, func() { w.send(c) })
+			c.process.keeps(c, held.later)
 			return
 		}
 		w.check()
