@@ -82,6 +82,9 @@ func hostKey(id string) string { return worker.ClosingKey(id) + "/host" }
 func (k *Desk) attend(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
+	if err := worker.Tidy(ctx, k.d); err != nil && ctx.Err() == nil {
+		k.logger.Warn("what movements that have ended left was not removed, the next end of one removes it", "error", err)
+	}
 	for ; ctx.Err() == nil; k.rest(ctx) {
 		all, err := k.d.Movements(ctx)
 		if err != nil {

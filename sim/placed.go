@@ -35,7 +35,15 @@ func (w *shelves) read(value []byte) (m movement.Record) {
 
 // handedOff tells whether a movement has changed who owns what.
 func (w *shelves) handedOff(a *asked) bool {
-	return !slices.Equal(w.placed().Shards, a.before)
+	return a.before != nil && !slices.Equal(w.placed().Shards, a.before)
+}
+
+// askedFor is the movement of an id; nil when there is none.
+func (w *shelves) askedFor(id string) *asked {
+	if i := slices.IndexFunc(w.movements, func(a *asked) bool { return a.id == id }); i >= 0 {
+		return w.movements[i]
+	}
+	return nil
 }
 
 // placementChanged is L6 for who owns what: each key has one owner, who got it from the one
@@ -58,8 +66,12 @@ func (w *shelves) placementChanged(was []byte, change coord.Write) {
 	if now.Version != old.Version+1 || now.Next < old.Next {
 		w.violate("L6", "version %d (next %d) of the placement follows %d (next %d)", now.Version, now.Next, old.Version, old.Next)
 	}
-	if _, _, err := transfer.Of(now); err != nil {
+	r, found, err := transfer.Of(now)
+	if err != nil {
 		w.violate("L6", "version %d of the placement: %v", now.Version, err)
+	}
+	if a := w.askedFor(r.Movement); found && a != nil && a.before == nil {
+		a.before = old.Shards
 	}
 	for _, row := range now.Shards {
 		if before, is := old.Shard(row.Number); !is || before != row {
@@ -109,8 +121,7 @@ func (w *shelves) movementChanged(was, is []byte) {
 	if !now.State.Ended() {
 		return
 	}
-	i := slices.IndexFunc(w.movements, func(a *asked) bool { return a.id == now.ID })
-	a, p := w.movements[i], w.placed()
+	a, p := w.askedFor(now.ID), w.placed()
 	if r, found, _ := transfer.Of(p); found && r.Movement == now.ID {
 		w.violate("L5", "movement %s is %s, and stands in the placement: %s", now.ID, now.State, r)
 	}

@@ -27,6 +27,7 @@ type process struct {
 
 	dead    bool
 	leaving bool // somebody else begins
+	exited  bool
 	asleep  int
 	pending map[*call]bool       // not answered
 	stalls  map[string]time.Time // until when some part of it stands still
@@ -48,6 +49,7 @@ func (w *world) begin(worker string, life int) {
 		err := w.scene.live(p)
 		p.world.arrive(&call{process: p, verb: "exits", text: fmt.Sprint(err), do: func() any {
 			w.alive--
+			p.exited = true
 			if !p.leaving && !w.over {
 				p.leaving = true
 				w.after(2*time.Second, func() { w.begin(worker, life+1) })
@@ -122,7 +124,7 @@ func (p *process) sends(c *call) {
 // keeps holds a call back, which does not leave the process before.
 func (p *process) keeps(c *call, d time.Duration) {
 	p.world.after(d, func() {
-		if !p.dead {
+		if !p.dead && !p.exited {
 			p.world.send(c)
 		}
 	})

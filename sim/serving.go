@@ -64,7 +64,9 @@ func (w *shelves) live(p *process) error {
 		_, err = p.ask(ctx, &call{to: "disk", verb: "serve", do: func() any { w.server, w.servers[p] = s, s; return nil }})
 	}
 	if err == nil {
-		s.work()
+		if err := worker.Tidy(ctx, s.driver); err == nil || drive.Passing(err) {
+			s.work()
+		}
 	}
 	_, _ = p.ask(context.WithoutCancel(ctx), &call{to: "disk", verb: "leave", do: func() any { w.gone(s); return nil }})
 	s.requests.Wait()
@@ -76,10 +78,13 @@ func (w *shelves) live(p *process) error {
 func (w *shelves) folder(p *process) (*memory.Engine, error) {
 	for {
 		answer, err := p.ask(p.ctx, &call{to: "disk", verb: "lock", do: func() any {
-			if w.served != nil {
+			if w.served != nil && w.served != p {
 				return fault.New(fault.Unavailable, "the folder is %s's", w.served.name)
 			}
-			w.served = p
+			if w.served = p; p.dead {
+				w.served = nil
+				return errDead
+			}
 			d := &disk{of: w, process: p}
 			w.engine = w.engine.Reopened(memory.Options{Durable: d.durable})
 			d.engine = w.engine
@@ -200,7 +205,7 @@ func (s *server) reshapeNow(ctx context.Context, a *asked, m Mishap) error {
 	if err != nil {
 		return err
 	}
-	a.before, a.after = p.Shards, shards.After
+	a.after = shards.After
 	plan := reshard.Plan{Index: indexName, Shards: shards, Budget: s.of.script.Budget, Policy: s.of.policy()}
 	now, err := s.driver.Now(ctx)
 	if err != nil {

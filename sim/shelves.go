@@ -44,7 +44,7 @@ type place struct {
 // asked is a movement that an operator has asked for.
 type asked struct {
 	id     string
-	before []placement.Shard
+	before []placement.Shard // when its reshaping began; nil: it did not
 	after  int
 	turns  int // of the operator since
 }

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/chance"
@@ -203,18 +206,50 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 		err = s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text})
 	case outcome.Done:
 		err = s.tell(ctx, m, movement.Event{Happened: happened, Report: outcome.Report})
+		if fault.Is(err, fault.NotFound) { // it was forgotten meanwhile, since it was refused
+			err = nil
+		}
 	default:
 		return outcome.Worked, nil
 	}
 	if err == nil { // only now: until the end is stored, whoever comes needs what it was told with
-		err = s.Driver.RemoveAll(ctx, ClosingKey(m.ID))
+		err = Tidy(ctx, s.Driver)
 	}
 	return outcome.Worked, err
 }
 
+// closing is the prefix of all closing keys.
+const closing = "closing/"
+
 // ClosingKey is the key of the piece by which one worker at a time ends a movement, and the
 // prefix of what it keeps meanwhile. It is not among the movement's pieces, which are removed.
-func ClosingKey(id string) string { return "closing/" + id }
+func ClosingKey(id string) string { return closing + id }
+
+// Tidy removes what was kept under the closing keys of movements that have ended, or are
+// forgotten: a process that died right after it had told an end has left it.
+func Tidy(ctx context.Context, d *drive.Driver) error {
+	kept, err := drive.Pieces[json.RawMessage](ctx, d, closing)
+	if err != nil {
+		return err
+	}
+	over := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(kept)) {
+		id, _, _ := strings.Cut(key, "/")
+		if _, known := over[id]; !known {
+			m, err := d.Movement(ctx, id)
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
+			over[id] = err != nil || m.State.Ended()
+		}
+		if over[id] {
+			if err := d.Remove(ctx, closing+key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // phase does something for the current phase.
 func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
