@@ -200,6 +200,8 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 		}
 	}
 	switch {
+	case fault.Is(err, fault.LostLease):
+		return false, errors.Join(err, s.tidy(ctx, m))
 	case err != nil:
 		return outcome.Worked, err
 	case outcome.Failed: // it is said, and tried again: nothing else leads out of here
@@ -308,7 +310,7 @@ func (s Slot) tidy(stopped context.Context, m *movement.Record) error {
 	if err := drive.Wait(ctx, arrives); err != nil {
 		return err
 	}
-	return s.Driver.RemoveAll(ctx, "movement/"+m.ID+"/")
+	return errors.Join(s.Driver.RemoveAll(ctx, "movement/"+m.ID+"/"), Tidy(ctx, s.Driver))
 }
 
 // giveUp says that the phase has failed, and forgets the piece that did: resume, which the
