@@ -73,6 +73,9 @@ func (w *shelves) placementChanged(was []byte, change coord.Write) {
 	if a := w.askedFor(r.Movement); found && a != nil && a.before == nil {
 		a.before = old.Shards
 	}
+	if was, stood, _ := transfer.Of(old); stood && !found {
+		w.askedFor(was.Movement).then = now.Shards
+	}
 	for _, row := range now.Shards {
 		if before, is := old.Shard(row.Number); !is || before != row {
 			w.owns(&old, &now, row)
@@ -130,16 +133,16 @@ func (w *shelves) movementChanged(was, is []byte) {
 	}
 	switch now.State {
 	case movement.Aborted:
-		if w.handedOff(a) {
-			w.violate("L5", "movement %s is aborted, and its shards are not as they were:\n%v", now.ID, p)
+		if !slices.Equal(a.then, a.before) {
+			w.violate("L5", "movement %s is aborted, and its shards are not as they were:\n%v\n%v", now.ID, a.then, a.before)
 		}
 	case movement.Reversed:
-		if !slices.EqualFunc(p.Shards, a.before, func(x, y placement.Shard) bool { return x.Range == y.Range }) {
-			w.violate("L5", "movement %s is reversed, and the ranges are not as they were:\n%v", now.ID, p)
+		if !slices.EqualFunc(a.then, a.before, func(x, y placement.Shard) bool { return x.Range == y.Range }) {
+			w.violate("L5", "movement %s is reversed, and the ranges are not as they were:\n%v\n%v", now.ID, a.then, a.before)
 		}
 	case movement.Finished:
-		if len(p.Shards) != a.after {
-			w.violate("L1", "movement %s is finished, and there are %d shards instead of %d", now.ID, len(p.Shards), a.after)
+		if len(a.then) != a.after {
+			w.violate("L1", "movement %s is finished, and left %d shards instead of %d", now.ID, len(a.then), a.after)
 		}
 		w.reported(&now)
 	}

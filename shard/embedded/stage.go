@@ -59,7 +59,7 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 			return staged, failure(err)
 		}
 	}
-	if err := e.storeStaged(index, next); err != nil {
+	if err := e.storeStaged(index, from, next); err != nil {
 		return staged, failure(err)
 	}
 	return staged, failure(e.show(index, next, staged))

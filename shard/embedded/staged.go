@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -56,8 +57,10 @@ func readManifestAt(from pebble.Reader, key []byte) (manifest, error) {
 	return readManifest(value)
 }
 
-// storeStaged replaces what is staged of shards, synced. The files that it names are in use.
-func (e *Engine) storeStaged(index uint32, of []*staging) error {
+// storeStaged replaces what is staged of shards, synced. The files that it names are in use. A
+// shard that has been opened meanwhile, since somebody else has handed its range to it, is
+// a fault.Conflict: what would be left for it now, its next opening would take up.
+func (e *Engine) storeStaged(index uint32, from []uint32, of []*staging) error {
 	e.files.naming.RLock()
 	defer e.files.naming.RUnlock()
 	db, done, err := e.use()
@@ -69,7 +72,17 @@ func (e *Engine) storeStaged(index uint32, of []*staging) error {
 		err = errors.Join(err, n.write(b, shard.ID{Index: index, Number: n.Number}))
 	}
 	if err == nil {
-		err = db.apply(b)
+		e.mu.Lock() // nobody opens a shard meanwhile
+		for _, n := range of {
+			id := shard.ID{Index: index, Number: n.Number}
+			if err == nil && e.shards[id] != nil && !slices.Contains(from, n.Number) {
+				err = fault.At(fault.New(fault.Conflict, "it was opened while it was staged"), place(id))
+			}
+		}
+		if err == nil {
+			err = db.apply(b)
+		}
+		e.mu.Unlock()
 	}
 	done() // a failing disk may sync for long
 	if err == nil {

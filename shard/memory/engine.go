@@ -102,7 +102,7 @@ func (e *Engine) Open(ctx context.Context, id shard.ID, placements shard.Placeme
 		settings.MinimumAge = defaultAge
 	}
 	s := &Shard{engine: e, id: id, placements: placements, age: settings.MinimumAge, indexer: settings.Indexer, truth: held,
-		placed: placement.Shard{Number: id.Number}, readers: map[*Reader]bool{}, refreshed: make(chan struct{})}
+		placed: placement.Shard{Number: id.Number}, readers: map[*Reader]bool{}, staging: make(chan struct{}, 1), refreshed: make(chan struct{})}
 	s.idle = sync.NewCond(&s.mu)
 	s.take(placed)
 	s.publish()

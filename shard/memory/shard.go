@@ -21,6 +21,7 @@ type Shard struct {
 	placements shard.Placements
 	age        time.Duration
 	indexer    shard.Indexer // nil: none
+	staging    chan struct{} // holds a token while somebody stages of it
 
 	mu        sync.Mutex // guards what follows
 	truth     *truth

@@ -26,6 +26,17 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 	if err != nil {
 		return nil, err
 	}
+	for i, s := range sources { // in their order: two that overlap wait for each other, and not in a ring
+		if slices.Contains(sources[:i], s) {
+			continue // it is refused below
+		}
+		select {
+		case s.staging <- struct{}{}:
+			defer func() { <-s.staging }()
+		case <-ctx.Done():
+			return nil, unavailable(ctx)
+		}
+	}
 	result := &shard.Staged{}
 	var rows []placement.Shard
 	for _, s := range sources {
@@ -47,15 +58,38 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 		}
 		made[shard.ID{Index: index, Number: i.Number}] = staged{i.Term, next}
 	}
+	var late error
 	err = e.one(ctx, fmt.Sprintf("stage %d %v", index, from), func() {
+		if late = current(sources, rows); late != nil {
+			return
+		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
+		for id := range made {
+			if _, open := e.open[id]; open && !slices.Contains(from, id.Number) {
+				late = fault.New(fault.Conflict, "shard %d of index %d is open, and not one of those that change", id.Number, id.Index)
+				return
+			}
+		}
 		maps.Copy(e.staged, made)
 	})
-	if err != nil {
+	if err = errors.Join(err, late); err != nil {
 		return nil, errors.Join(err, result.Close())
 	}
 	return result, nil
+}
+
+// current refuses what was made of shards that have changed their owner meanwhile.
+func current(sources []*Shard, rows []placement.Shard) error {
+	for i, s := range sources {
+		s.mu.Lock()
+		is, closed := s.placed, s.closed
+		s.mu.Unlock()
+		if closed || is != rows[i] {
+			return &shard.Stale{ID: s.id, Asked: rows[i].Epoch, Epoch: is.Epoch}
+		}
+	}
+	return nil
 }
 
 // narrowed are what readers show of a range.
