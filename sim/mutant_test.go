@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
+// mutant is a mistake: a piece of the code, and what stands there instead.
+type mutant struct{ name, file, is, becomes string }
+
 // mutants are mistakes that somebody could make, or has made: a piece of the code, and what
 // stands there instead. The simulation must not survive one of them. What it cannot reach is not
 // here: that a late answer of the clock is believed is met by the tests of package drive, since an
 // answer has to be late three times in a row.
-var mutants = []struct {
-	name, file, is, becomes string
-}{
+var mutants = []mutant{
 	{"a lease is not checked", "work/lease.go",
 		"	case l.LeaseHolderID != worker:\n		return fault", "	case l.LeaseHolderID != worker && l.LeaseHolderID == \"nobody\":\n		return fault"},
 	{"a cursor is stored before the target has answered", "migrate/copying.go",
@@ -55,12 +56,59 @@ var mutants = []struct {
 		"	if len(sweep.Open()) > 0 {\n		return Found{}, nil\n	}\n	return s.count(ctx, slot, m, p, sweep)\n"},
 }
 
+// shelvesMutants are the same for an index that is reshaped.
+var shelvesMutants = []mutant{
+	{"a hand-off releases before its compare-and-set", "store/handoff.go",
+		"	if err == nil {\n		err = h.change(ctx)\n	}\n	h.release(ctx)\n", "	h.release(ctx)\n	if err == nil {\n		err = h.change(ctx)\n	}\n"},
+	{"nothing is fenced", "store/handoff.go",
+		"		seqNo, lift, err := sh.Fence(limited)\n		if err != nil {\n			return h.late(ctx, \"drain\", err)\n		}\n		h.lifts = append(h.lifts, lift)\n",
+		"		seqNo := sh.Stats().SeqNo\n"},
+	{"tombstones are forgotten when shards are staged", "shard/memory/stage.go",
+		"				t.rows = t.rows.with(*row)\n", "				if !row.Deleted {\n					t.rows = t.rows.with(*row)\n				}\n"},
+	{"a shard takes what it does not own", "shard/memory/gate.go",
+		"	if s.placed.Range.Contains(key) {\n", "	if s.placed.Range.Contains(key) || true {\n"},
+	{"an epoch is not looked at", "shard/memory/gate.go",
+		"	if s.placed.Epoch == 0 || s.placed.Epoch != epoch {\n", "	if s.placed.Epoch == 0 {\n"},
+	{"a hand-off gives no new epoch", "transfer/place.go",
+		"Epoch: p.Version, Term: g.term(), Node: node", "Epoch: g.Sources[0].Before.Epoch, Term: g.term(), Node: node"},
+	{"a hand-off gives no new term", "transfer/place.go",
+		"Term: g.term(), Node: node", "Term: g.term() - 1, Node: node"},
+	{"an abort goes on after the hand-off", "transfer/wish.go",
+		"	if i := r.handed(); i >= 0 {\n", "	if i := r.handed(); i >= 1000 {\n"},
+	{"an abort leaves what is staged", "reshard/lane.go",
+		"	if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {\n		return err\n	}\n	_, err := t.Store.ChangePlacement", "	_, err := t.Store.ChangePlacement"},
+	{"the entry in the ledger is not struck", "reshard/lane.go",
+		"			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))\n", "			_ = entryOf(&t.plan)\n"},
+	{"a hand-off whose end is not known is given up", "store/handoff.go",
+		"		if doubt == 0 || fault.Is(err, fault.NotFound) {\n", "		if doubt >= 0 || fault.Is(err, fault.NotFound) {\n"},
+	{"a search goes on with a shard that is stale", "shard/memory/shard.go",
+		"	if err := s.admit(ctx, epoch); err != nil {\n		return nil, err\n	}\n	defer s.mu.Unlock()\n	r := &Reader",
+		"	s.mu.Lock()\n	defer s.mu.Unlock()\n	r := &Reader"},
+	{"what is staged too late counts", "shard/memory/stage.go",
+		"		if late = current(sources, rows); late != nil {\n", "		if late = current(sources, rows); late != nil && false {\n"},
+	{"what was kept for an end stays", "worker/worker.go",
+		"		if over[id] {\n", "		if over[id] && id == \"\" {\n"},
+}
+
 // TestMutants builds this package with each mistake, and lets the same seeds run: with
 // SIM_MUTANTS set, since each takes half a minute.
 func TestMutants(t *testing.T) {
 	if os.Getenv("SIM_MUTANTS") == "" {
 		t.Skip("it builds the lane again for each mistake: set SIM_MUTANTS")
 	}
+	meet(t, mutants, "TestScripts|TestWhatWas|TestAFleetKnows", "TestACrash|TestSeeds$")
+}
+
+// TestShelvesMutants is the same for what reshapes an index.
+func TestShelvesMutants(t *testing.T) {
+	if os.Getenv("SIM_MUTANTS") == "" {
+		t.Skip("it builds the lane again for each mistake: set SIM_MUTANTS")
+	}
+	meet(t, shelvesMutants, "TestShelvesScripts", "TestShelves$|TestTheMatrix")
+}
+
+// meet lets tests meet mistakes: the quick ones first.
+func meet(t *testing.T, mutants []mutant, tests ...string) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +136,7 @@ func TestMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said []byte
-			for _, tests := range []string{"TestScripts|TestWhatWas|TestAFleetKnows", "TestACrash|TestSeeds"} { // the quick ones first
+			for _, tests := range tests {
 				run := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", tests, "-failfast", "-timeout", "10m", ".")
 				run.Env = append(os.Environ(), "SIM_MUTANTS=", "SIM_SEEDS=150", "SIM_LOG=0")
 				if said, err = run.CombinedOutput(); err != nil {

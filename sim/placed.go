@@ -49,8 +49,11 @@ func (w *shelves) askedFor(id string) *asked {
 // placementChanged is L6 for who owns what: each key has one owner, who got it from the one
 // before in one step, with an epoch and a term that were never given before.
 func (w *shelves) placementChanged(was []byte, change coord.Write) {
-	if change.Op == coord.OpDelete {
-		w.violate("L1", "%s is removed", change.Key)
+	if change.Op == coord.OpDelete { // of an index that was not quite made when its process died
+		if len(w.given) > 0 {
+			w.violate("L1", "%s is removed", change.Key)
+		}
+		w.versions, w.numbering = nil, map[shard.ID]map[int64]bool{}
 		return
 	}
 	now, err := placement.Decode(change.Value)
@@ -141,8 +144,8 @@ func (w *shelves) movementChanged(was, is []byte) {
 			w.violate("L5", "movement %s is reversed, and the ranges are not as they were:\n%v\n%v", now.ID, a.then, a.before)
 		}
 	case movement.Finished:
-		if len(a.then) != a.after {
-			w.violate("L1", "movement %s is finished, and left %d shards instead of %d", now.ID, len(a.then), a.after)
+		if want := len(a.before) + a.more; len(a.then) != want {
+			w.violate("L1", "movement %s is finished, and left %d shards instead of %d", now.ID, len(a.then), want)
 		}
 		w.reported(&now)
 	}

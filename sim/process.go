@@ -111,7 +111,7 @@ func (p *process) sends(c *call) {
 	case p.asleep > 0:
 		p.pending[c] = true
 		c.woken = true
-		p.held = append(p.held, func() { p.world.send(c) })
+		p.held = append(p.held, func() { p.keeps(c, time.Until(p.stalls[c.who])) })
 	case time.Now().Before(p.stalls[c.who]):
 		p.pending[c] = true
 		p.keeps(c, time.Until(p.stalls[c.who]))
@@ -123,6 +123,10 @@ func (p *process) sends(c *call) {
 
 // keeps holds a call back, which does not leave the process before.
 func (p *process) keeps(c *call, d time.Duration) {
+	if d <= 0 {
+		p.world.send(c)
+		return
+	}
 	p.world.after(d, func() {
 		if !p.dead && !p.exited {
 			p.world.send(c)
@@ -226,6 +230,16 @@ func (p *process) skew() time.Duration {
 
 // stall lets a part of the process stand still: its next requests leave it afterwards.
 func (p *process) stall(part string, d time.Duration) { p.stalls[part] = time.Now().Add(d) }
+
+// still tells whether it, or a part of it, stands still.
+func (p *process) still() bool {
+	for _, until := range p.stalls {
+		if time.Now().Before(until) {
+			return true
+		}
+	}
+	return p.asleep > 0
+}
 
 func (p *process) wake() {
 	p.asleep = 0

@@ -155,12 +155,17 @@ func (s *server) request(name string, within time.Duration, do func(context.Cont
 	p := s.process
 	ctx, cancel := context.WithTimeout(called(p.ctx, name), within)
 	s.requests.Add(1)
+	s.of.asking++
 	c := &call{process: p, to: "client", verb: "told", text: name, inside: true}
 	go func() {
 		answer := do(ctx)
 		cancel()
 		s.requests.Done()
-		c.do = func() any { told(answer, !p.dead); return nil }
+		c.do = func() any {
+			s.of.asking--
+			told(answer, !p.dead)
+			return nil
+		}
 		p.world.arrive(c)
 	}()
 }
@@ -205,7 +210,7 @@ func (s *server) reshapeNow(ctx context.Context, a *asked, m Mishap) error {
 	if err != nil {
 		return err
 	}
-	a.after = shards.After
+	a.more = shards.After - shards.Before
 	plan := reshard.Plan{Index: indexName, Shards: shards, Budget: s.of.script.Budget, Policy: s.of.policy()}
 	now, err := s.driver.Now(ctx)
 	if err != nil {

@@ -28,6 +28,7 @@ type shelves struct {
 	clients   []*client
 	movements []*asked
 	writes    int // that came to the disk
+	asking    int // requests that have no answer yet
 	looked    time.Time
 	audited   bool
 	numbering map[shard.ID]map[int64]bool // of each shard the terms it has had
@@ -46,7 +47,7 @@ type asked struct {
 	id     string
 	before []placement.Shard // when its reshaping began; nil: it did not
 	then   []placement.Shard // when it was taken out of the placement
-	after  int               // shards, as it was planned
+	more   int               // shards than before, as it was planned
 	turns  int               // of the operator since
 }
 
@@ -97,19 +98,19 @@ const every = 3 * time.Second
 // rests lets an operator bring what was begun to its end; then all that was written is read
 // again, and that is it.
 func (w *shelves) rests() {
-	if time.Since(w.looked) < every || w.server == nil || w.audited {
+	if time.Since(w.looked) < every || w.server == nil || w.audited || w.server.process.still() {
 		return
 	}
 	w.looked = time.Now()
 	busy := false
-	for _, m := range w.movements {
+	for _, m := range w.movements { // those of operators are heard before clients leave
 		busy = w.lead(m) || busy
 	}
 	for _, c := range w.clients {
 		c.leaves = c.leaves || !busy
 		busy = busy || !c.gone
 	}
-	if !busy {
+	if !busy && w.asking == 0 {
 		w.audited = true
 		w.server.audit()
 	}

@@ -55,6 +55,11 @@ func (e *Engine) Strays(index uint32) (strays []string, err error) {
 // Overlaps is how many files wait to be merged, one above the other.
 func (e *Engine) Overlaps() int { return int(e.db.Metrics().Levels[0].Sublevels) }
 
+// StageNothing stages a shard that holds nothing, as what others become.
+func (e *Engine) StageNothing(index uint32, from []uint32, number uint32) error {
+	return e.storeStaged(index, from, []*staging{{Incarnation: shard.Incarnation{Number: number, Term: 1}, state: state{last: -1, pruned: -1}}})
+}
+
 // Used is how many bytes the engine takes on disk, now.
 func (e *Engine) Used() int64 { return e.used() }
 

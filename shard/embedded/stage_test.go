@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
@@ -491,4 +492,22 @@ func (r *reshaped) segments(t *testing.T, number uint32) (n, foreign int) {
 		t.Fatal(err)
 	}
 	return n, foreign
+}
+
+// TestWhatIsStagedTooLateIsRefused: a worker that slept past its lease stages what another has
+// handed over meanwhile. What it would leave, the next opening of the new shard would take up.
+func TestWhatIsStagedTooLateIsRefused(t *testing.T) {
+	r := newReshaped()
+	defer r.close()
+	if err := r.open(t.Context(), vfs.NewMem()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.engine.StageNothing(7, []uint32{1}, 0); !fault.Is(err, fault.Conflict) {
+		t.Errorf("for a shard that is open: %v", err)
+	}
+	for from, number := range []uint32{0, 1} {
+		if err := r.engine.StageNothing(7, []uint32{uint32(from)}, number); err != nil {
+			t.Errorf("for shard %d: %v", number, err)
+		}
+	}
 }
