@@ -100,6 +100,10 @@ bench-migrate: ## a table of migrating: into nothing, an OpenSearch and a folder
 bench-fleet: ## the table of docs/workers.md: fleets of 1 to 1,000 workers, in simulated time
 	SIM_FLEETS=1000 go test -count=1 -timeout 1h -run '^TestFleets$$' -v ./sim
 
+.PHONY: sim
+sim: ## 10,000 seeds of migrations, and of splits and merges, in simulated time: some hours
+	SIM_SEEDS=10000 go test -count=1 -timeout 8h -run '^(TestSeeds|TestShelves)$$' -v ./sim
+
 .PHONY: bench-split
 bench-split: ## a table of splitting: while clients work, beside OpenSearch's _split, in one run
 	go run ./bench/split

@@ -1,7 +1,9 @@
-// Package sim lets whole migrations happen within a simulated world: the real lane, workers,
-// driver, machines and client of clusters, and the bytes of a real repository, in processes that
-// crash, sleep and wake, with a coordination store, a target and a source that fail in every way
-// which scripts can say. Time is simulated too: hours take milliseconds.
+// Package sim lets whole movements happen within a simulated world, in processes that crash,
+// sleep and wake, with a coordination store and all else outside failing in every way which
+// scripts can say. Time is simulated too: hours take milliseconds. Of migrations the lane, workers,
+// driver, machines, client of clusters and the bytes of a repository are real; of splits and merges
+// the lane, workers, driver, machines and the whole store, whose engine is that of package
+// shard/memory on a disk that fails, while clients work with the index.
 //
 //	script ─▶ world ── one event at a time, in an order that the seed decides
 //	            │
@@ -11,6 +13,13 @@
 //	            │    records (coordination store)    target (HTTP, documents)      source (bucket)
 //	            └─▶ after each event: the laws
 //
+// The same for an index that is reshaped, where one process at a time has the folder:
+//
+//	clients, operators ─▶ process w1 ── store, reshard, worker, drive: the real ones
+//	                          │ requests                    │ what is to be durable
+//	                          ▼                             ▼
+//	                      records (coordination store)  disk (engine)
+//
 // # Terms
 //
 //   - script: the seed, the fleet, and what befalls it when, one line each; see [Script]. A
@@ -18,7 +27,8 @@
 //   - call: a request of a process. It is carried out at one instant and answered at a later
 //     one; between the two a process may die, and an answer may be lost. What a process that
 //     falls asleep has in its hands goes out when it wakes.
-//   - step: a change of a record. A script can let a process crash right before or after
+//   - scene: what a world is for: a migration, or an index that is reshaped.
+//   - step: a change of a record, or, but for writes of clients, of the disk. A script can let a process crash right before or after
 //     the nth.
 //   - truth: what the snapshots hold, by position, and what is to become of it: the steps of
 //     transformations are written here a second time.
@@ -57,15 +67,38 @@
 //     target has it.
 //   - limits: no more documents come than an operator allowed, and none outside of the hours.
 //
+// Of an index that is reshaped:
+//
+//   - L1: who reads a document in real time sees the newest write that anybody was told of or has
+//     seen, or one that is on its way; at the end all documents are read.
+//   - L2: so with deletions; numbers of a document's writes grow, over all hand-offs.
+//   - L3: a search shows each document at most once, and as it was at the last refresh or later,
+//     never going back; its total is what it shows.
+//   - L4: conditional writes are taken and refused as the document stands, also by routes of old
+//     placements.
+//   - L5: an abort leaves the rows of the placement as they were, a reversal their ranges; nothing
+//     is left in the placement, the ledger, the records and, staged or forgotten, on the disk.
+//   - L6: each version of the placement follows the one before, gives each key one owner, and gives
+//     no epoch, term or number again; leases as above.
+//   - L7: when nothing befalls anybody, no request and no fence takes longer than the budget allows.
+//   - L11: every movement comes to its end, and one that is held says why.
+//   - L12: no request ends as a bug of this program.
+//
 // # Long runs
 //
 //	SIM_SEED=1 SIM_SEEDS=10000 go test ./sim -run 'TestSeeds$' -timeout 3h -v
+//	SIM_SEED=1 SIM_SEEDS=10000 go test ./sim -run 'TestShelves$' -timeout 3h -v
 //
-// lets so many seeds happen, from the first on; a failure prints the smallest script that still
+// let so many seeds happen (make sim does both), from the first on; a failure prints the smallest script that still
 // breaks the law, and the end of its run (SIM_LOG lines of it), and belongs into testdata when it
-// is mended. SIM_MUTANTS=1 go test ./sim -run TestMutants plants known mistakes, and must meet each.
+// is mended. SIM_MUTANTS=1 go test ./sim -run Mutants plants known mistakes, and must meet each.
 //
-// Absent on purpose: reading repositories over a network (package blob has its own tests), other
+// TestTheMatrix is exhaustive at a small size: each step of a split, a merge, a reversal and an
+// abort, killed before and after it, with the process or a slot asleep past its lease, and with
+// the disk full.
+//
+// Absent on purpose: the files of the engine (package proof kills the real binary), consumers of
+// changes (L10), deleting an index that is reshaped, reading repositories over a network (package blob has its own tests), other
 // lanes, and a model of how long work takes on real machines. Not simulated yet: data streams,
 // taking the snapshot, and a coordination store that is an index of the target (it fails as the
 // contract of coord says, and not by HTTP). A document that comes back out of the hands of a process
