@@ -65,8 +65,14 @@ func (w *shelves) placementChanged(was []byte, change coord.Write) {
 	if was != nil {
 		old, _ = placement.Decode(was)
 	}
-	w.versions = append(w.versions, now.Version)
-	if now.Version != old.Version+1 || now.Next < old.Next {
+	if now.Version != old.Version {
+		w.versions = append(w.versions, now.Version)
+	}
+	next := old.Version + 1
+	if slices.Equal(now.Shards, old.Shards) && now.Version == old.Version { // what is told of a reshaping alone
+		next = old.Version
+	}
+	if now.Version != next || now.Next < old.Next {
 		w.violate("L6", "version %d (next %d) of the placement follows %d (next %d)", now.Version, now.Next, old.Version, old.Next)
 	}
 	r, found, err := transfer.Of(now)
@@ -98,8 +104,8 @@ func (w *shelves) owns(old, now *placement.Placement, row placement.Shard) {
 	case !was && w.numbering[id] != nil:
 		w.violate("L6", "the number %d is given to another shard", row.Number)
 	}
-	for _, before := range old.Meeting(row.Range) {
-		if before.Term >= row.Term {
+	for _, before := range old.Shards {
+		if _, meets := before.Range.Meet(row.Range); meets && before.Term >= row.Term {
 			w.violate("L6", "shard %d numbers under term %d, and what it comes from under %d", row.Number, row.Term, before.Term)
 		}
 	}

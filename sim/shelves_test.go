@@ -17,9 +17,10 @@ func TestShelves(t *testing.T) {
 	if testing.Short() {
 		runs = 40
 	}
+	runs = number("SIM_SEEDS", runs)
 	ends := map[string]int{}
 	first := number("SIM_SEED", 1)
-	for seed := first; seed < first+number("SIM_SEEDS", runs); seed++ {
+	for seed := first; seed < first+runs; seed++ {
 		for _, end := range holds(t, sim.DrawShelves(uint64(seed))).Ends {
 			ends[end]++
 		}
