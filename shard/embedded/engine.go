@@ -34,6 +34,8 @@ type Engine struct {
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it
 	db   *store       // nil: closed, or it could not be opened again
+	// begun: there was a store once, so that it is not made when it is opened again.
+	begun bool
 
 	mu     sync.Mutex // guards what follows
 	shards map[shard.ID]*local
@@ -94,6 +96,7 @@ func (e *Engine) openFolder() (err error) {
 		_ = e.lock.Close()
 		return opening(err)
 	}
+	e.begun = true
 	e.tidy()
 	return nil
 }

@@ -68,8 +68,11 @@ func (e *Engine) checkFormat() (isNew bool, err error) {
 	found, err := readFile(fs, name)
 	switch {
 	case err == nil && found == format:
-		return false, nil
+		return false, e.checkTruth()
 	case err == nil && (found == format1 || found == format2):
+		if err := e.checkTruth(); err != nil {
+			return false, err
+		}
 		return false, fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n"))
 	case err == nil && strings.HasPrefix(found, "reshelve embedded"):
 		return false, fault.WithNext(fault.New(fault.Refused, "the folder has the format %q, this version knows %q", found, format),
@@ -88,6 +91,25 @@ func (e *Engine) checkFormat() (isNew bool, err error) {
 		}
 	}
 	return true, fault.Wrap(fault.Unavailable, writeFile(fs, e.dir, name, format+"\n"))
+}
+
+// checkTruth refuses a folder from which the documents are gone: opened, it would be an empty
+// store under the names of the old one. Where nothing else is there a first start was interrupted.
+func (e *Engine) checkTruth() error {
+	if desc, err := pebble.Peek(e.truth(), e.options.FS); err != nil || desc.Exists {
+		return nil // opening it tells
+	}
+	names, err := e.options.FS.List(e.dir)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains([]string{"format", filepath.Base(e.truth()), "ballast", "lost+found"}, name) {
+			return fault.WithNext(fault.New(fault.Corrupt, "there are no documents in %s, and %q is there", e.truth(), name), "restore the folder from a backup")
+		}
+	}
+	return nil
 }
 
 // readFile is the first line of a small file.

@@ -30,6 +30,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	s := &store{readOnly: readOnly, cache: pebble.NewCache(e.options.Memory), seal: &seal{FS: inner, failed: e.failing, done: make(chan struct{})}}
 	p := e.options.pebble()
 	p.FS, p.Lock, p.ReadOnly, p.Cache = s.seal, e.lock, readOnly, s.cache
+	p.ErrorIfNotExists = e.begun
 	l := &logger{to: e.options.Logger, seal: s.seal}
 	p.Logger = l
 	merges := newScheduler()
