@@ -167,7 +167,7 @@ func (s *Shard) become(row placement.Shard) bool {
 	if next.truth == nil {
 		next.truth = s.truth.within(row.Range)
 	} else {
-		next.truth.inherits = s.engine.clock()
+		next.truth.inherits = s.engine.options.Clock()
 	}
 	s.engine.replace(s.id, next.truth)
 	s.truth = next.truth
