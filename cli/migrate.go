@@ -182,10 +182,12 @@ func goesOn(m *control.Movement, place string) string {
 func nextOf(m *control.Movement, place string) string {
 	switch m.State {
 	case movement.Switched:
+		back := movement.Abort
 		if m.Reshaping != nil {
-			return "all is done and the way back is open: reshelve movement finish, or reverse"
+			back = movement.Reverse
 		}
-		return "all is done and the way back is open: reshelve movement finish, or abort"
+		where := m.ID + " --at " + control.Bare(place)
+		return fmt.Sprintf("all is done and the way back is open: reshelve movement finish %s, or reshelve movement %s %s", where, back, where)
 	case movement.Aborting, movement.Reversing, movement.Running:
 		if m.Reshaping != nil {
 			return goesOn(m, place)

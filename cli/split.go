@@ -38,7 +38,7 @@ func (r *reshaping) add(cmd *cobra.Command) {
 func (p *program) reshape(ctx context.Context, r *reshaping) error {
 	r.req.AskedBy, r.req.Limits.BytesPerSecond = userName(), int64(r.rate)
 	if r.budget < 0 {
-		return fault.WithNext(fault.New(fault.Usage, "--pause-budget is %s", r.budget), "write 250ms, or 1s")
+		return fault.WithNext(fault.New(fault.Usage, "--pause-budget is %s: nothing waits for less than no time", r.budget), "write 250ms, or 1s")
 	}
 	if r.budget > 0 {
 		r.req.PauseBudget = r.budget.String()
@@ -73,6 +73,9 @@ func (p *program) reshape(ctx context.Context, r *reshaping) error {
 func printReshapePlan(w io.Writer, plan *control.ReshapePlan) {
 	fmt.Fprintf(w, "%s of %s: %s", plan.Kind, oneLine(plan.Name), plan.Plan.String())
 	fmt.Fprintf(w, "requests wait at most %s at the hand-off; until what is not owned has been shed, at most %s more of disk\n", plan.PauseBudget, bytesText(plan.Worst))
+	if len(plan.Refusals) == 1 {
+		return // the error says it
+	}
 	for _, refusal := range plan.Refusals {
 		fmt.Fprintf(w, "! %s\n", oneLine(refusal.Message))
 		if refusal.Next != "" {
@@ -92,11 +95,11 @@ func (p *program) split() *cobra.Command {
 No document is copied or indexed again: the new shards share the segments of the old one,
 and what each does not own is shed behind the scenes. The ranges are handed over in one step,
 during which requests wait for some milliseconds, within --pause-budget; then every document
-is compared. The plan is printed first.
+is compared. The plan is printed first, but for --wait=false.
 
 --by cuts every shard into so many equal ranges; --into one shard into so many in all, of
 which it keeps the lowest; --cut before each key: 16 hexadecimal digits, or a 32-bit routing
-hash as 0x… or decimal; --halve-largest the shard with the most bytes into two that weigh
+hash as 0x40000000 or decimal; --halve-largest the shard with the most bytes into two that weigh
 alike. Numbers of shards are never used again.
 
 A folder that nobody serves is worked at by this process. Killed at any time, it goes on when

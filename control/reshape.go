@@ -130,7 +130,7 @@ func (req *ReshapeRequest) check() error {
 	case req.Kind == movement.Split && (given != 1 || len(req.Shards) > 0):
 		problem, next = "a split is by one of four ways", "name one of --by M, --into K, --cut KEY and --halve-largest; by HTTP by, into, cut and halveLargest"
 	case req.Shard != nil && req.Into == 0 && len(req.Cut) == 0:
-		problem, next = "a shard is named, and all are looked at", "leave it away, or split it by into or cut"
+		problem, next = "a shard is named, and by and halveLargest look at all of them", "leave --shard (\"shard\") away, or cut that shard with --into (\"into\") or --cut (\"cut\")"
 	case req.Limits.BytesPerSecond < 0:
 		problem, next = "the rate is below zero", "name bytes in a second, 0 for no limit"
 	default:

@@ -96,7 +96,8 @@ func weighed(ctx context.Context, r shard.Reader, nth, each int64, to placement.
 	return to, nil
 }
 
-// cutsAt reads where to cut: 16 hexadecimal digits, or a routing hash as 0x… or decimal.
+// cutsAt reads where to cut: 16 hexadecimal digits, or a routing hash as 0x… or decimal. Eight
+// digits alone are refused: they may be a hash that has lost its 0x, and would cut elsewhere.
 func cutsAt(texts []string) (all []routing.Key, err error) {
 	for _, text := range texts {
 		if key, err := routing.ParseKey(text); err == nil {
@@ -104,13 +105,17 @@ func cutsAt(texts []string) (all []routing.Key, err error) {
 			continue
 		}
 		digits, base := text, 10
+		if hash, err := strconv.ParseUint(text, 10, 32); err == nil && len(text) == 8 {
+			err := fault.New(fault.Usage, "the cut %q can be meant as hexadecimal, and as decimal", text)
+			return nil, fault.WithNext(err, "write 0x%s for the one, 0x%08x for the other", text, hash)
+		}
 		if hexadecimal, is := strings.CutPrefix(strings.ToLower(text), "0x"); is {
 			digits, base = hexadecimal, 16
 		}
 		hash, err := strconv.ParseUint(digits, base, 32)
 		if err != nil {
 			err := fault.New(fault.Usage, "%q is no place to cut at", text)
-			return nil, fault.WithNext(err, "write 16 hexadecimal digits, or a 32-bit routing hash as 0x… or decimal")
+			return nil, fault.WithNext(err, "write 16 hexadecimal digits, or a 32-bit routing hash as 0x40000000 or decimal")
 		}
 		all = append(all, routing.Key(hash)<<32)
 	}

@@ -85,7 +85,7 @@ func (p Placement) weigh(w Weights, part *Part) error {
 	}
 	part.Documents, part.Bytes = w.in(part.Range)
 	if part.Documents == 0 && len(w) > 0 {
-		return refuse("cut elsewhere: the plan by bytes finds where", "the part %s would be empty", part.Range)
+		return refuse("cut elsewhere; --halve-largest finds by itself where a shard halves", "the part %s would be empty", part.Range)
 	}
 	return nil
 }
@@ -126,35 +126,41 @@ func refuse(next, format string, args ...any) error {
 //	0      0        0000000000000000  55555555ffffffff  3330       333000
 //	       1 new    5555555600000000  aaaaaaaaffffffff  3335       333500
 //	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500
-//	the heaviest routing hash is 2dc50d42: 12 documents, 1200 bytes
+//	the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 //
-// What is not weighed has "-" for documents and bytes. A line about the predicted pause follows,
-// where there is one.
+// What is joined stands in one cell: "0, 1". What is not weighed has "-" for documents and bytes.
+// A line about the predicted pause follows, where there is one.
 func (plan Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "index %d, version %d: %d to %d shards\n", plan.Index, plan.Version, plan.Before, plan.After)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.StripEscape)
 	fmt.Fprintln(t, "shard\tbecomes\tfrom\tto\tdocuments\tbytes")
 	for _, g := range plan.Groups {
-		for i := range max(len(g.From), len(g.To)) {
-			from, to := "", "\t\t\t\t"
-			if i < len(g.From) {
-				from = strconv.FormatUint(uint64(g.From[i].Number), 10)
-			}
-			if i < len(g.To) {
-				to = plan.line(g.To[i], i > 0)
-			}
-			fmt.Fprintln(t, from+"\t"+to)
+		from := make([]string, len(g.From))
+		for i, s := range g.From {
+			from[i] = strconv.FormatUint(uint64(s.Number), 10)
+		}
+		cell := strings.Join(from, ", ")
+		for i, part := range g.To {
+			fmt.Fprintln(t, cell+"\t"+plan.line(part, i > 0))
+			cell = ""
 		}
 	}
 	_ = t.Flush() // a strings.Builder takes everything
 	if h := plan.Hottest; h != nil {
-		fmt.Fprintf(&b, "the heaviest routing hash is %08x: %d documents, %d bytes\n", h.Hash, h.Documents, h.Bytes)
+		fmt.Fprintf(&b, "the heaviest routing hash is 0x%08x: %s, %d bytes\n", h.Hash, documents(h.Documents), h.Bytes)
 	}
 	if plan.Pause != nil {
 		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s\n", plan.Pause)
 	}
 	return trimmed(b.String())
+}
+
+func documents(n int64) string {
+	if n == 1 {
+		return "1 document"
+	}
+	return strconv.FormatInt(n, 10) + " documents"
 }
 
 // line is a part's cells.
