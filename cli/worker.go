@@ -42,6 +42,9 @@ SIGTERM stores how far it is and gives its lease back.`,
 		}
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, nil))
 		req.Listening = func(address string) { p.note("health on %s/health", address) }
+		if req.Once && !p.quiet {
+			p.note("looking for work at %s; what a killed worker held is taken over when it has missed three heartbeats", control.Bare(req.Join))
+		}
 		met, err := p.control.Work(ctx, req)
 		if err != nil || !req.Once || ctx.Err() != nil {
 			return err

@@ -34,10 +34,12 @@ type meeting struct {
 	index string
 }
 
-func (m *meeting) refusal() error {
+// refusal is the conflict; place is where both movements are recorded, if that is one.
+func (m *meeting) refusal(place string) error {
 	if m.other.at == "" {
 		err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.id, m.other.state, m.index)
-		return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s", m.other.id)
+		return fault.WithNext(err, "let it go on, which takes a worker when the one that began it has ended: reshelve worker --join %s --once; or abort it: reshelve movement abort %s --at %s",
+			Bare(place), m.other.id, Bare(place))
 	}
 	err := fault.New(fault.Conflict, "movement %s, which is recorded at %s, writes to index %s", m.other.id, m.other.at, m.index)
 	return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s --at %s; if its records there are lost: reshelve movement abort --records-lost %s --at TARGET lifts its claim",
@@ -61,7 +63,11 @@ func (m *meeting) yields(own string) bool {
 func (c *Control) refuseTwice(ctx context.Context, s *side, plan *migrate.Plan, own string) (err error) {
 	ctx, stop := context.WithTimeout(ctx, meetingWait)
 	defer stop()
-	if err := refuseAmong(ctx, plan, own, func() ([]rival, error) { return recorded(ctx, s.coord, plan, s.beside) }); err != nil || !s.beside {
+	place := plan.Target
+	if s.beside {
+		place = s.at
+	}
+	if err := refuseAmong(ctx, plan, own, place, func() ([]rival, error) { return recorded(ctx, s.coord, plan, s.beside) }); err != nil || !s.beside {
 		return err
 	}
 	records, leave, err := c.recordsAt(ctx, s, plan.Target, false)
@@ -70,12 +76,12 @@ func (c *Control) refuseTwice(ctx context.Context, s *side, plan *migrate.Plan, 
 	} else if err != nil {
 		return err
 	}
-	err = refuseAmong(ctx, plan, own, func() ([]rival, error) { return recorded(ctx, records, plan, false) })
+	err = refuseAmong(ctx, plan, own, plan.Target, func() ([]rival, error) { return recorded(ctx, records, plan, false) })
 	return errors.Join(fault.At(err, "the records on the target itself"), leave())
 }
 
 // refuseAmong refuses a plan that meets a rival, when that does not give way.
-func refuseAmong(ctx context.Context, plan *migrate.Plan, own string, rivals func() ([]rival, error)) error {
+func refuseAmong(ctx context.Context, plan *migrate.Plan, own, place string, rivals func() ([]rival, error)) error {
 	for {
 		all, err := rivals()
 		if err != nil {
@@ -86,7 +92,7 @@ func refuseAmong(ctx context.Context, plan *migrate.Plan, own string, rivals fun
 			return nil
 		}
 		if !met.yields(own) || drive.Wait(ctx, meetingPause) != nil {
-			return met.refusal()
+			return met.refusal(place)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -171,9 +170,12 @@ func (p *Preview) refusal() error {
 			kind = alone
 		}
 	}
+	first := p.Problems[0]
 	for _, problem := range p.Problems {
-		all = append(all, problem.Message)
+		if all = append(all, problem.Message); problem.Kind == fault.Conflict.String() {
+			first = problem // another movement is at work there: what it has brought is what else is in the way
+		}
 	}
 	err := fault.New(kind, "%s", strings.Join(all, "; "))
-	return fault.WithNext(err, "%s", fmt.Sprint(p.Problems[0].Next))
+	return fault.WithNext(err, "%s", first.Next)
 }
