@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,11 +56,14 @@ func differing(r *transfer.Record, deeds []transfer.Deed) error {
 
 // names are the shards of a group, for people.
 func names(g *transfer.Group) string {
-	text := "shard"
-	for i := range g.Sources {
-		text += fmt.Sprintf(" %d", g.Sources[i].Shard)
+	if len(g.Sources) == 1 {
+		return fmt.Sprintf("shard %d", g.Sources[0].Shard)
 	}
-	return text
+	numbers := make([]string, len(g.Sources))
+	for i := range g.Sources {
+		numbers[i] = strconv.FormatUint(uint64(g.Sources[i].Shard), 10)
+	}
+	return "shards " + strings.Join(numbers, ", ")
 }
 
 // do does one deed.

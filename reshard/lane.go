@@ -3,6 +3,7 @@ package reshard
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,8 +114,10 @@ var patience = 30 * time.Second
 func (t *turn) patiently(ctx context.Context, phase *movement.Phase, deeds []transfer.Deed) (text string, err error) {
 	began := time.Now()
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		if err = t.begin(ctx, phase); err == nil {
+		var before string
+		if before, err = t.begin(ctx, phase); err == nil {
 			text, err = t.all(ctx, deeds)
+			text = strings.Trim(before+"; "+text, "; ")
 		}
 		if err == nil || !drive.Passing(err) {
 			return text, err
@@ -140,14 +143,14 @@ var deedsOf = map[string][]transfer.Deed{
 
 // begin does what comes before the deeds of a phase: a comparison that was asked for again is
 // made again, and what retires begins by closing the way back.
-func (t *turn) begin(ctx context.Context, phase *movement.Phase) error {
+func (t *turn) begin(ctx context.Context, phase *movement.Phase) (string, error) {
 	switch phase.Name {
 	case movement.VerifyPhase:
 		return t.compareAgain(ctx, phase.Run > 1)
 	case PhaseRetire:
-		return t.tell(ctx, transfer.Event{Happened: transfer.Finish})
+		return "", t.tell(ctx, transfer.Event{Happened: transfer.Finish})
 	}
-	return nil
+	return "", nil
 }
 
 // Undo takes the reshaping back: it is dropped where nothing was handed off, and led back by

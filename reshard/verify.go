@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/shard"
@@ -13,21 +14,24 @@ import (
 
 // compareAgain compares again, as they are now, the groups that were compared at H: those with
 // differences, and all when an operator asks for it. What was pinned is gone since the first time.
-func (t *turn) compareAgain(ctx context.Context, again bool) error {
+func (t *turn) compareAgain(ctx context.Context, again bool) (string, error) {
 	_, r, err := t.read(ctx)
 	if err != nil || r == nil {
-		return err
+		return "", err
 	}
+	var said []string
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 || !again && g.AtH.Equal() {
 			continue
 		}
-		if _, err := t.compareAtH(ctx, r, i); err != nil {
-			return err
+		text, err := t.compareAtH(ctx, r, i)
+		if err != nil {
+			return "", err
 		}
+		said = append(said, text)
 	}
-	return nil
+	return strings.Join(said, "; "), nil
 }
 
 // compareAtH compares the rows at H with what the new owners showed there: on the readers
