@@ -47,8 +47,8 @@ within a heartbeat; "reshelve movement resume" goes on there.`},
 that gave up is begun anew, and one that found differences compares again. Indices, items and
 documents that have failed stay failed: "reshelve movement redrive" tries those again.`},
 	{movement.Verify, "Compare both sides again",
-		`Compare both sides again: every document of the snapshot with what the target holds now.
-Nothing is sent.`},
+		`Compare both sides again: every document of the snapshot with what the target holds now; of
+a split or a merge, what was handed off with what the new shards show of it now. Nothing is sent.`},
 	{movement.Repair, "Send what is missing or stale, and compare again",
 		`Send what the comparison found missing or stale, once more as the snapshot holds it, and
 compare again. What the target refused it refuses again: mend the cause before, which
@@ -68,7 +68,9 @@ unless the movement was started with --keep-way-back; pause one that is at work 
 	{movement.Abort, "Undo everything that the movement has made",
 		`Undo everything that the movement has made on the target: indices, data streams, templates and
 aliases, and the snapshot if it took one. What was there before stays; what was overwritten in it
-is not brought back, and the report tells how much that is.
+is not brought back, and the report tells how much that is. A split or a merge is aborted before
+anything was handed off: its shards stay as they were. Afterwards "reshelve movement reverse" leads
+back.
 
 Abort waits until every lease has ended, and the deadlines of what was sent under it. A foreign
 cluster knows of no leases: a worker that was suspended for longer than that, as a machine that

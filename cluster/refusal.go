@@ -262,7 +262,7 @@ func (c *Client) broken(err error) *trouble {
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
 		t.again, kind = never, fault.Refused
 		next = "give the certificate of the authority that signed it, and the name that it is made out to"
-	case errors.As(err, &record):
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		t.again, kind, next = never, fault.Refused, "the other side speaks no TLS: write http:// instead"
 	case strings.Contains(err.Error(), "malformed HTTP response"):
 		t.again, kind, next = never, fault.Refused, "the other side speaks TLS or no HTTP: write https:// instead"

@@ -70,7 +70,7 @@ type Order struct {
 func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
 	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
 		if Reshapes(r.Kind) && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
-			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "movement %s is a %s: it sends no documents that could be sent again", r.ID, r.Kind), "verify it again, or reverse it")
+			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents that could be sent again", r.Kind), "verify it again, or reverse it")
 		}
 		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
 	})

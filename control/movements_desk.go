@@ -210,10 +210,7 @@ type cachedLook struct {
 func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	r, err := k.d.Movement(ctx, id)
 	if err != nil {
-		if fault.Is(err, fault.NotFound) {
-			err = fault.WithNext(err, "GET /_reshelve/movements lists those that are there")
-		}
-		return nil, err
+		return nil, noMovement(err)
 	}
 	k.mu.Lock()
 	seen := k.looks[id]
@@ -237,17 +234,26 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	return m, err
 }
 
+// noMovement tells who asks by HTTP for a movement that is not there where to look.
+func noMovement(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.WithNext(err, "GET /_reshelve/movements lists those that are there")
+	}
+	return err
+}
+
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 	if err := o.apply(ctx, k.d); err != nil {
-		return nil, err
+		return nil, noMovement(err)
 	}
 	return k.Look(ctx, o.ID)
 }
 
 // Throttle changes the limits of a movement; see [Control.Throttle].
 func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
-	return throttle(ctx, k.d, k.side, o, change)
+	m, err := throttle(ctx, k.d, k.side, o, change)
+	return m, noMovement(err)
 }
 
 // LimitsOf are the limits that a plain change asks for: nil stays, and "" are no hours.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -46,7 +47,7 @@ func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, erro
 	return r, err
 }
 
-// Movements are all of the store's, by ID.
+// Movements are all of the store's, in the order in which they were made.
 func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err error) {
 	err = again(ctx, func() error {
 		records, err := d.store.List(ctx, movements)
@@ -61,6 +62,7 @@ func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err erro
 		}
 		return nil
 	})
+	slices.SortStableFunc(all, func(a, b movement.Record) int { return a.Created.Compare(b.Created) }) // two of one second are in no order by ID
 	return all, err
 }
 

@@ -35,7 +35,7 @@ func OfferMovements(server *http.Server, d *control.Desk) {
 	newMovements(mux, d)
 	mux.Handle("GET "+metricsPath, metricsHandler(d))
 	mux.HandleFunc("/_reshelve/", func(w http.ResponseWriter, r *http.Request) {
-		tellProblem(w, fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path))
+		tellProblem(w, fault.WithNext(fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path), "GET %s.json tells what there is", openAPIPath))
 	})
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

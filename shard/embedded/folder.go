@@ -31,11 +31,11 @@ func (e *Engine) claim() (isNew bool, err error) {
 		return false, err
 	}
 	if err := fs.MkdirAll(e.truth(), 0o700); err != nil {
-		return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
+		return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "let this user write there, or run as the one whose folder it is; a folder that is served is reached by its URL, too")
 	}
 	if e.lock, err = pebble.LockDirectory(e.truth(), fs); err != nil {
 		if errors.Is(err, os.ErrPermission) {
-			return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "choose a folder that can be written")
+			return false, fault.WithNext(fault.Wrap(fault.Unavailable, err), "let this user write there, or run as the one whose folder it is; a folder that is served is reached by its URL, too")
 		}
 		return false, fault.WithNext(fault.New(fault.Conflict, "another process has the folder open: %w", err),
 			"stop the other process, or choose another folder")
