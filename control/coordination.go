@@ -152,13 +152,6 @@ func (t *targets) add(at string, opened *target) {
 	t.open[at] = opened
 }
 
-// at is the target of that name, if it is open.
-func (t *targets) at(name string) *target {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.open[name]
-}
-
 func (t *targets) leave() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -184,7 +184,7 @@ func (o *owner) get(url, id string) error {
 		return nil
 	}
 	is := copied{string(a.Source), a.Version}
-	if answer.Status != 200 && !(answer.Status == 404 && !a.Found && a.Error.Type == "") {
+	if answer.Status != 200 && (answer.Status != 404 || a.Found || a.Error.Type != "") {
 		o.t.Errorf("GET of %s: %s", id, answer)
 	} else if !slices.ContainsFunc(o.known(id), is.fits) {
 		o.t.Errorf("%s is %s, and may be one of %v", id, answer, o.known(id))

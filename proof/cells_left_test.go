@@ -18,7 +18,7 @@ import (
 // order key has one owner, and nothing is left of the movement, not even after one more life.
 func (st *stage) end() {
 	st.t.Helper()
-	st.crowd.stop()
+	st.stop()
 	st.lax.Store(false)
 	st.whole()
 	stop(st.t, st.p)

@@ -402,7 +402,7 @@ func (c *cell) attempt(t *testing.T, prepared string, seed uint64) bool {
 	}
 	switch {
 	case !met():
-		st.crowd.stop()
+		st.stop()
 		stop(t, st.p)
 		return false
 	case full:

@@ -40,9 +40,7 @@ func (b *Best) Take(at Place, docs []segment.Doc, scores []float32) error {
 			b.number++
 		}
 		b.at = at
-		index := b.inner.Index(at.Index)
-		v := &visited{index: at.Index, source: at.Source, at: at.At, number: index.Number, view: at.View}
-		if err := b.ranking.begin(b.number, v); err != nil {
+		if err := b.ranking.begin(b.number, at.visited); err != nil {
 			return err
 		}
 	}

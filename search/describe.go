@@ -5,10 +5,7 @@ import "github.com/reshelve/reshelve/segment"
 // Describe tells in one line what an index makes of a query. Now is the time in
 // milliseconds. The error is an *exception.Error.
 func Describe(index *Index, q Query, now int64, limits Limits) (text string, err error) {
-	c := &compiler{index: index, now: now, limits: limits}
-	for _, s := range index.Sources {
-		c.views = append(c.views, s.Views...)
-	}
+	c := &compiler{index: index, now: now, limits: limits, views: index.views()}
 	err = segment.Guard(func() error {
 		p, err := c.compile(q)
 		if err == nil {

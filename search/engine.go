@@ -26,10 +26,11 @@ type Context struct {
 
 // work is what a search means in one index.
 type work struct {
-	index *Index
-	views []segment.View
-	query *ready
-	post  *ready // nil: none
+	index  *Index
+	visits []*visited
+	views  []segment.View // that are visited
+	query  *ready
+	post   *ready // nil: none
 }
 
 // ready is a plan with the statistics of its leaves.
@@ -117,9 +118,9 @@ func (c *Context) timedOut(err error) bool {
 
 // prepare makes the plans for an index.
 func (c *Context) prepare(index *Index) (w *work, err error) {
-	w = &work{index: index}
-	for _, s := range index.Sources {
-		w.views = append(w.views, s.Views...)
+	w = &work{index: index, visits: index.visits(len(c.work))}
+	for _, v := range w.visits {
+		w.views = append(w.views, v.view)
 	}
 	q := c.request.Query
 	if index.Filter != nil {
@@ -197,19 +198,16 @@ func (c *Context) visit(t *tally, rank ranking) error {
 		return err
 	}
 	number, shared := 0, new(scratch)
-	for i, w := range c.work {
-		for j, source := range w.index.Sources {
-			for at := range source.Views {
-				v := &visited{index: i, source: j, at: at, number: w.index.Number, within: keysOf(source.Within), view: source.Views[at]}
-				k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, scratch: shared, demand: none}
-				if parts != nil {
-					k.slice = parts.in(v.view)
-				}
-				if err := c.look(w, v, k, number); err != nil {
-					return err
-				}
-				number++
+	for _, w := range c.work {
+		for _, v := range w.visits {
+			k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, scratch: shared, demand: none}
+			if parts != nil {
+				k.slice = parts.in(v.view)
 			}
+			if err := c.look(w, v, k, number); err != nil {
+				return err
+			}
+			number++
 		}
 	}
 	return nil
@@ -231,7 +229,7 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 		}
 	}
 	for _, collector := range c.request.Collectors {
-		leaf, err := collector.Begin(Place{Context: c, Index: v.index, Source: v.source, At: v.at, View: v.view})
+		leaf, err := collector.Begin(Place{Context: c, Index: v.index, View: v.view, visited: v})
 		if err != nil {
 			return err
 		}

@@ -41,10 +41,7 @@ func NewObjects(ctx context.Context, index *Index, q *Nested, r Request) (*Objec
 	r.Query, r.TrackTotal = q.Query, -1
 	c := &Context{ctx: ctx, request: &r, indices: []Index{*index}}
 	o := &Objects{c: c, path: q.Path, sets: map[setOf]*segment.Bits{}}
-	o.w = &work{index: &c.indices[0]}
-	for _, s := range index.Sources {
-		o.w.views = append(o.w.views, s.Views...)
-	}
+	o.w = &work{index: &c.indices[0], views: index.views()}
 	err := segment.Guard(func() (err error) {
 		o.query, err = c.make(compiler{views: o.w.views, around: q.Path}, o.w, q.Query, true)
 		return err

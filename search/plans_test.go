@@ -192,10 +192,7 @@ func (e *everything) Collect(doc segment.Doc, score func() float32) error {
 // prepared is a search for a plan.
 func (w *world) prepared(p plan, r *Request) *Context {
 	c := &Context{ctx: context.Background(), request: r, indices: []Index{w.index}}
-	one := &work{index: &c.indices[0]}
-	for _, source := range w.index.Sources {
-		one.views = append(one.views, source.Views...)
-	}
+	one := &work{index: &c.indices[0], visits: w.index.visits(0), views: w.index.views()}
 	one.query = &ready{plan: p, told: p, stats: gatherStatistics(one.views, p, c.scored())}
 	c.work = []*work{one}
 	return c

@@ -179,9 +179,8 @@ type Preparing interface {
 type Place struct {
 	Context *Context
 	Index   int
-	Source  int
-	At      int // the view
-	View    segment.View
+	View    segment.View // of one source, or what several show of a segment that they share
+	visited *visited
 }
 
 // Matcher finds what a query means in views.

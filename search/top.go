@@ -10,14 +10,6 @@ import (
 	"github.com/reshelve/reshelve/segment"
 )
 
-// visited is a view that a search looks into.
-type visited struct {
-	index, source, at int
-	number            uint32        // of the index
-	within            routing.Range // of the source
-	view              segment.View
-}
-
 // rated is a doc with its score.
 type rated struct {
 	score float32
@@ -143,12 +135,4 @@ func (t *topScores) hits() ([]Hit, error) {
 		hits = append(hits, h)
 	}
 	return hits, nil
-}
-
-// hit is a doc of the view.
-func (v *visited) hit(doc segment.Doc) Hit {
-	return Hit{
-		Index: v.index, Source: v.source, View: v.at, Doc: doc,
-		Key: v.view.Key(doc), ID: v.view.ID(doc),
-	}
 }

@@ -38,10 +38,7 @@ type Word struct {
 // of Run.
 func Looks(index *Index, q Query) (list []Wanted, err error) {
 	err = segment.Guard(func() error {
-		c := &compiler{index: index, looks: true, bare: true}
-		for _, s := range index.Sources {
-			c.views = append(c.views, s.Views...)
-		}
+		c := &compiler{index: index, looks: true, bare: true, views: index.views()}
 		p, err := c.compile(q)
 		if err != nil {
 			return err
