@@ -249,12 +249,13 @@ func TestAHandOffOverItsBudgetChangesNothing(t *testing.T) {
 	for step, try := range map[string]struct {
 		budget time.Duration
 		stage  func(context.Context) error
+		staged func(context.Context)
 	}{
-		"drain":  {0, nil},
-		"stage":  {20 * time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
-		"change": {20 * time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return nil }},
+		"drain":  {0, nil, nil},
+		"stage":  {20 * time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil},
+		"change": {20 * time.Millisecond, nil, func(ctx context.Context) { <-ctx.Done() }},
 	} {
-		e.stage = try.stage
+		e.stage, e.staged = try.stage, try.staged
 		begun := time.Now()
 		_, err := r.store.HandOff(r.ctx, r.index, from, to, try.budget, named(from, to))
 		var over *store.OverBudget
@@ -271,7 +272,7 @@ func TestAHandOffOverItsBudgetChangesNothing(t *testing.T) {
 			t.Errorf("%s: %+v", step, w[0])
 		}
 	}
-	e.stage = nil
+	e.stage, e.staged = nil, nil
 	if err := r.store.Unstage(r.ctx, r.index); err != nil {
 		t.Error(err)
 	}
@@ -288,7 +289,8 @@ func TestAHandOffOverItsBudgetChangesNothing(t *testing.T) {
 // hooked is an engine that does something before it stages: behind the fence.
 type hooked struct {
 	*shardmemory.Engine
-	stage func(context.Context) error
+	stage  func(context.Context) error
+	staged func(context.Context) // when it has been
 }
 
 func (h *hooked) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (*shard.Staged, error) {
@@ -297,7 +299,11 @@ func (h *hooked) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 			return nil, err
 		}
 	}
-	return h.Engine.Stage(ctx, index, from, to)
+	s, err := h.Engine.Stage(ctx, index, from, to)
+	if h.staged != nil {
+		h.staged(ctx)
+	}
+	return s, err
 }
 
 func TestAPlacementThatIsNoSuccessorIsABug(t *testing.T) {

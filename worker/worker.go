@@ -194,14 +194,9 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 	if work.IsNewer(err) {
 		err = Unable(err)
 	}
-	if fault.Is(err, fault.LostLease) { // to whoever has ended it meanwhile: there is nothing to tell
-		if now, reading := s.Driver.Movement(ctx, m.ID); reading == nil && now.State.Ended() {
-			return false, nil
-		}
-	}
 	switch {
 	case fault.Is(err, fault.LostLease):
-		return false, errors.Join(err, s.tidy(ctx, m))
+		return false, s.tidy(ctx, m, err)
 	case err != nil:
 		return outcome.Worked, err
 	case outcome.Failed: // it is said, and tried again: nothing else leads out of here
@@ -271,12 +266,12 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 		if err != nil && !errors.Is(err, context.Canceled) {
 			s.Logger.Warn("a lease was not handed back: others wait until it ends", "worker", s.Worker, "error", err)
 		}
-		if err := s.tidy(ctx, m); err != nil { // it has slept perhaps, and was told to stop meanwhile
+		if err := s.tidy(ctx, m, nil); err != nil { // it has slept perhaps, and was told to stop meanwhile
 			s.Logger.Warn("it is not known whether a record was left", "worker", s.Worker, "movement", m.ID)
 		}
 		return false, nil
 	case fault.Is(err, fault.LostLease):
-		return false, errors.Join(err, s.tidy(ctx, m))
+		return false, s.tidy(ctx, m, err)
 	case err != nil && (IsUnable(err) || drive.Passing(err) || errors.Is(err, context.Canceled)):
 		return false, err
 	case err != nil:
@@ -297,18 +292,19 @@ const arrives = 2 * time.Second
 // lastLook is how long a slot that is told to stop may take to see that it leaves nothing.
 const lastLook = 4 * time.Second
 
-// tidy is for a slot that has lost its lease: where the movement has ended meanwhile, which waits
-// for leases but not for who sleeps past one, a record that the slot was just making is left.
-func (s Slot) tidy(stopped context.Context, m *movement.Record) error {
+// tidy is for a slot that has lost its lease, or may have: where the movement has ended meanwhile,
+// which waits for leases but not for who sleeps past one, a record that the slot was just making
+// is left. Then it is removed, and that the lease was lost is no error any more.
+func (s Slot) tidy(stopped context.Context, m *movement.Record, lost error) error {
 	ctx, end := context.WithCancel(context.WithoutCancel(stopped))
 	defer end()
 	defer context.AfterFunc(stopped, func() { time.AfterFunc(lastLook, end) })()
 	now, err := s.Driver.Movement(ctx, m.ID)
 	if err != nil || !now.State.Ended() {
-		return err
+		return errors.Join(lost, err)
 	}
 	if err := drive.Wait(ctx, arrives); err != nil {
-		return err
+		return errors.Join(lost, err)
 	}
 	return errors.Join(s.Driver.RemoveAll(ctx, "movement/"+m.ID+"/"), Tidy(ctx, s.Driver))
 }
