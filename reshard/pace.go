@@ -9,6 +9,7 @@ import (
 // What shedding leaves to searches.
 const (
 	briskest  = 1.0  // rests as long as it works
+	careful   = 4.0  // where it begins, when there were searches lately
 	gentlest  = 32.0 // at most
 	tolerated = 1.15 // searches may take that much longer than before
 	settled   = 1.05 // and below that they are as before

@@ -97,7 +97,7 @@ type shedding struct {
 }
 
 // unrested is for how long it works without a rest.
-const unrested = 10 * time.Millisecond
+const unrested = 2 * time.Millisecond
 
 // wrote rests for what was written. A long rest is looked at on the way, so that a rate which
 // was asked for meanwhile counts.

@@ -19,7 +19,13 @@ type watch struct {
 }
 
 func (t *turn) watch() watch {
-	return watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
+	w := watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
+	if recent := t.Store.RecentSearches(); recent.Total() > 0 {
+		w.pace = careful
+	} else {
+		w.idle = true
+	}
+	return w
 }
 
 // look sets the pace by the searches since a look before; false: it is not time for it yet.
@@ -49,13 +55,7 @@ type breaks struct {
 	resumed time.Time
 }
 
-// breaks begin now, as though there were searches if there were some lately.
-func (t *turn) breaks() *breaks {
-	recent := t.Store.RecentSearches()
-	b := &breaks{watch: t.watch(), resumed: time.Now()}
-	b.idle = recent.Total() == 0
-	return b
-}
+func (t *turn) breaks() *breaks { return &breaks{watch: t.watch(), resumed: time.Now()} }
 
 const (
 	often = 128              // documents, for each look at the time
