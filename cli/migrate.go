@@ -235,6 +235,9 @@ func printMigration(w io.Writer, m *control.Movement, place string) {
 			count(i.Copied.Conflicts), count(i.Copied.Failed), bytesText(i.Copied.Bytes))
 	}
 	t.print(w)
+	if m.State == movement.Aborted {
+		fmt.Fprintln(w, "what it had made on the target was undone: the above is how far it had come")
+	}
 	printChanged(w, m)
 	printSteps(w, m.Progress.Steps)
 	for _, v := range m.Progress.Verified {

@@ -68,9 +68,8 @@ unless the movement was started with --keep-way-back; pause one that is at work 
 	{movement.Abort, "Undo everything that the movement has made",
 		`Undo everything that the movement has made on the target: indices, data streams, templates and
 aliases, and the snapshot if it took one. What was there before stays; what was overwritten in it
-is not brought back, and the report tells how much that is. A split or a merge is aborted before
-anything was handed off: its shards stay as they were. Afterwards "reshelve movement reverse" leads
-back.
+is not brought back, and the report tells how much that is. A split or a merge is aborted before its
+switch begins: its shards stay as they were. From then on "reshelve movement reverse" leads back.
 
 Abort waits until every lease has ended, and the deadlines of what was sent under it. A foreign
 cluster knows of no leases: a worker that was suspended for longer than that, as a machine that

@@ -5,7 +5,7 @@ const (
 	nothingSwitched = "this movement switches nothing"
 	retiring        = "what was left behind is being retired; nothing leads back any more"
 	mendAndResume   = "mend the cause and resume it"
-	isSwitched      = "readers and writers have been switched; only reverse leads back"
+	isSwitched      = "the switch of readers and writers has begun, or is done; only reverse leads back"
 )
 
 // abortCell is abort, where it is not refused for the state itself: end says how it comes to

@@ -15,7 +15,7 @@ const (
 	Always         Fact = ""
 	HasSettled     Fact = "all phases are done"                        // what is left is the ledger
 	HasClosed      Fact = "what was left behind is being retired"      // nothing leads back
-	HasFlipped     Fact = "readers and writers have been switched"     // the point of no return
+	HasFlipped     Fact = "the switch has begun"                       // the point of no return
 	FlipsNothing   Fact = "the plan switches nothing"                  // no phase flips
 	AwaitsSwitch   Fact = "it is held before the switch, as asked"     //
 	CauseIsList    Fact = "it is held for a list that can be accepted" //

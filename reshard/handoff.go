@@ -44,8 +44,12 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 		}
 		t.Logger.Warn("a hand-off did not fit the pause budget, it is tried again", "movement", t.movement.ID, "group", group, "error", over)
 	}
-	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; what is written while the last changes are staged comes too fast for it",
-		tries, t.plan.Budget, over.Spent.Round(time.Millisecond), over.Step),
+	why := "what is written while the last changes are staged comes too fast for it"
+	if t.longest > t.plan.Budget {
+		why = fmt.Sprintf("its rehearsals took up to %s", t.longest.Round(10*time.Microsecond))
+	}
+	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; %s",
+		tries, t.plan.Budget, over.Spent.Round(10*time.Microsecond), over.Step, why),
 		"resume it when less is written, or reverse it, since nothing was handed off, and begin another one with --pause-budget %s",
 		placement.Needed(max(over.Spent, t.plan.Budget, t.longest)))
 }
