@@ -68,7 +68,11 @@ func (l Limits) String() string {
 		words = append(words, fmt.Sprintf("%.10g documents/s", l.DocumentsPerSecond))
 	}
 	if l.BytesPerSecond > 0 {
-		words = append(words, fmt.Sprintf("%.10g MB/s", l.BytesPerSecond/1e6))
+		amount, unit := l.BytesPerSecond/1e6, "MB/s"
+		if amount < 1 {
+			amount, unit = amount*1e3, "kB/s"
+		}
+		words = append(words, fmt.Sprintf("%.10g %s", amount, unit))
 	}
 	if !l.Hours.always() {
 		words = append(words, "from "+l.Hours.String())

@@ -272,8 +272,8 @@ func TestShares(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		``: "none", `{}`: "none", `{"documentsPerSecond":5000}`: "5000 documents/s",
-		`{"bytesPerSecond":2500000,"hours":"22:00-06:00"}`: "2.5 MB/s, from 22:00-06:00 UTC",
-		`{"documentsPerSecond":-1}`:                        "", `{"documentPerSecond":1}`: "", `{"hours":7}`: "", `[]`: "",
+		`{"bytesPerSecond":2500000,"hours":"22:00-06:00"}`: "2.5 MB/s, from 22:00-06:00 UTC", `{"bytesPerSecond":2048}`: "2.048 kB/s",
+		`{"documentsPerSecond":-1}`: "", `{"documentPerSecond":1}`: "", `{"hours":7}`: "", `[]`: "",
 	} {
 		got, err := migrate.ReadLimits([]byte(text))
 		if (err != nil) != (want == "") || err == nil && got.String() != want {

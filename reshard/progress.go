@@ -3,6 +3,7 @@ package reshard
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ type Progress struct {
 	Budget    time.Duration   `json:"pauseBudget"`
 	Way                       // there
 	Back      *Way            `json:"back,omitempty"` // of a movement that was, or is, reversed
-	// Owed is what is still to be done, in the words of package transfer.
+	// Owed is what is still to be done, for people: "shed shard 9".
 	Owed []string `json:"owed,omitempty"`
 	// Deleted says that the index is gone, and with it all that was to be done or undone.
 	Deleted bool `json:"deleted,omitempty"`
@@ -83,9 +84,20 @@ func (p *Progress) stands(now placement.Placement, id string) error {
 	}
 	p.Reshaping = now.Transfer
 	for _, e := range r.Owed() {
-		p.Owed = append(p.Owed, e.String())
+		p.Owed = append(p.Owed, owedText(&r, e))
 	}
 	return nil
+}
+
+// owedText is what is to be done, and to what.
+func owedText(r *transfer.Record, e transfer.Effect) string {
+	switch e.Do {
+	case transfer.OpenTarget, transfer.Shed, transfer.Retire:
+		return fmt.Sprintf("%s shard %d", e.Do, e.Shard)
+	case transfer.CompareAtH:
+		return "verify at the hand-off " + names(&r.Groups[e.Group])
+	}
+	return string(e.Do) + " " + names(&r.Groups[e.Group])
 }
 
 // wayUnder reads what is kept of a way.
