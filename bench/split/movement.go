@@ -21,6 +21,7 @@ type told struct {
 		Pauses []struct {
 			Waited        int64
 			P50, P99, Max time.Duration
+			Steps         struct{ Drain, Stage, Change, Open time.Duration }
 		}
 		Compared struct{ Documents int64 }
 	}

@@ -43,6 +43,10 @@ func table(columns []*figures, t theirs) string {
 		p := f.moved.Reshaping.Pauses[0]
 		return fmt.Sprintf("%s · %s · %s (%d waited)", short(p.P50), short(p.P99), short(p.Max), p.Waited)
 	}, "writes blocked "+short(t.blocked))
+	row("of that: drain · stage · change · open", func(f *figures) string {
+		s := f.moved.Reshaping.Pauses[0].Steps
+		return fmt.Sprintf("%s · %s · %s · %s", short(s.Drain), short(s.Stage), short(s.Change), short(s.Open))
+	}, "")
 	row("writes a second: before → during", func(f *figures) string { return fmt.Sprintf("%.0f → %.0f", f.wroteBefore, f.wroteDuring) }, "")
 	row("searches, p95: before → during", func(f *figures) string {
 		return fmt.Sprintf("%s → %s (%.2f×)", short(f.before.P95), short(f.during.P95), over(f.during.P95, f.before.P95))
