@@ -41,27 +41,8 @@ func TestASeedOfShelvesIsARun(t *testing.T) {
 		if slices.ContainsFunc(s.Mishaps, func(m sim.Mishap) bool { return m.What == "stop" }) {
 			continue // several goroutines are ended at once: see package context, and the first invariant
 		}
-		if first := twoWays(t, s); first != "" {
-			if again := twoWays(t, s); again != "" { // the machine has not just taken the processor away
-				t.Fatalf("seed %d: the same script goes two ways:\n%s\n%s\n%s", seed, first, again, s)
-			}
-		}
+		sameWay(t, seed, nil, s)
 	}
-}
-
-// twoWays tells where two runs of a script differ; "": nowhere.
-func twoWays(t *testing.T, s *sim.Script) string {
-	t.Helper()
-	one, other := sim.Run(t, nil, s, true), sim.Run(t, nil, s, true)
-	for n := range min(len(one.Log), len(other.Log)) {
-		if one.Log[n] != other.Log[n] {
-			return strings.Join(one.Log[max(0, n-3):n+1], "\n") + "\nand\n" + other.Log[n]
-		}
-	}
-	if one.Trace != other.Trace {
-		return fmt.Sprintf("one run is longer: %d calls and %d", len(one.Log), len(other.Log))
-	}
-	return ""
 }
 
 // ways are the movements of the matrix: what operators ask for.
