@@ -3,8 +3,8 @@ package reshard
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
