@@ -160,7 +160,7 @@ func (s *Search) lookEverywhere(ctx context.Context, slot Slot, m *movement.Reco
 		if left == 0 {
 			continue
 		}
-		if err := drive.Wait(ctx, pause); err != nil { // others are at what is left
+		if err := drive.Wait(chance.Apart(ctx, slot.number), pause); err != nil { // others are at what is left
 			return Found{}, err
 		}
 	}
