@@ -110,7 +110,7 @@ func TestASplitIsThrottled(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	status := string(runs(t, "movement", "status", id, "--at", url))
-	if !strings.Contains(status, "limit of what is written again: 0.0005 MB/s") || !strings.Contains(status, "shed") {
+	if !strings.Contains(status, "limit of what is written again: 0.5 kB/s") || !strings.Contains(status, "shed") {
 		t.Errorf("the status: %s", status)
 	}
 	runs(t, "movement", "throttle", id, "--bytes-per-second", "100MB", "--at", url)

@@ -207,6 +207,8 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 		if fault.Is(err, fault.NotFound) { // it was forgotten meanwhile, since it was refused
 			err = nil
 		}
+	case outcome.Text != "" && outcome.Text != m.Cause: // an attempt has failed
+		return outcome.Worked, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text})
 	default:
 		return outcome.Worked, nil
 	}

@@ -1,0 +1,57 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// hindered is a lane whose end fails some times, as on a disk that is full for a while.
+type hindered struct {
+	*counter
+	times atomic.Int64
+}
+
+func (h *hindered) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
+	return worker.Closing(ctx, s, m, policy, func(ctx context.Context, reported string) error {
+		if left := h.times.Add(-1); left >= 0 {
+			return fault.New(fault.Unavailable, "there is no space: %d times more", left)
+		}
+		return s.Driver.Make(ctx, reported, map[string]string{})
+	})
+}
+
+// TestAnEndIsTriedAsOftenAsItTakes: more often than a piece may be; and until then the movement
+// says why.
+func TestAnEndIsTriedAsOftenAsItTakes(t *testing.T) {
+	f := newFleet(t)
+	f.tell(movement.Abort)
+	lane := &hindered{counter: f.counter}
+	lane.times.Store(int64(3 * policy.MaxAttempts))
+	done := make(chan error, 1)
+	go func() {
+		done <- worker.Run(t.Context(), f.Driver, map[movement.Kind]worker.Lane{"count": lane}, worker.Options{
+			Name: "p", Slots: 1, Movement: "m", Pause: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	}()
+	said := map[string]bool{}
+	for {
+		select {
+		case err := <-done:
+			if r := f.state(); err != nil || r.State != movement.Aborted || len(said) == 0 {
+				t.Errorf("%v: it is %s, and said %v", err, r.State, said)
+			}
+			return
+		case <-time.After(time.Millisecond):
+			if r := f.state(); r.State != movement.Aborted && r.Cause != "" {
+				said[fmt.Sprint(r.Cause)] = true
+			}
+		}
+	}
+}
