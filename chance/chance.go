@@ -12,16 +12,6 @@ func With(ctx context.Context, source func() uint64) context.Context {
 	return context.WithValue(ctx, key{}, source)
 }
 
-// Apart is ctx for the n-th of several who draw from the source of ctx, perhaps at the same
-// moment: each draws something else. The first, of number 0, draws what the source gives.
-func Apart(ctx context.Context, n int) context.Context {
-	source, ok := ctx.Value(key{}).(func() uint64)
-	if !ok || n == 0 {
-		return ctx
-	}
-	return With(ctx, func() uint64 { return rand.NewPCG(source(), uint64(n)).Uint64() })
-}
-
 func bits(ctx context.Context) uint64 {
 	if source, ok := ctx.Value(key{}).(func() uint64); ok {
 		return source()

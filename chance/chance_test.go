@@ -36,19 +36,3 @@ func TestWithoutASourceItIsInRange(t *testing.T) {
 		t.Errorf("only %d of 7 are ever chosen", len(seen))
 	}
 }
-
-// TestSeveralDrawApart: at one moment, from one source, and each the same again.
-func TestSeveralDrawApart(t *testing.T) {
-	ctx := chance.With(t.Context(), func() uint64 { return 7 })
-	drawn := map[int]bool{}
-	for n := range 5 {
-		first := chance.N(chance.Apart(ctx, n), 1<<40)
-		if drawn[first] || first != chance.N(chance.Apart(ctx, n), 1<<40) {
-			t.Errorf("%d drew %d, as another, or something else again", n, first)
-		}
-		drawn[first] = true
-	}
-	if !drawn[7] {
-		t.Errorf("the first did not draw what the source gives")
-	}
-}

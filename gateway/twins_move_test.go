@@ -95,6 +95,7 @@ func (w *twins) handOver(t *rapid.T) {
 		w.from, w.to = w.draw()
 	}
 	w.refresh()
+	w.changed = true
 	if err := w.flip(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +110,7 @@ func (w *twins) handOverUnder(t *rapid.T) {
 	w.refresh()
 	var err error
 	var flipping sync.WaitGroup
+	w.changed = true
 	flipping.Go(func() { err = w.flip() })
 	defer flipping.Wait()
 	id, routing := w.id(t)
@@ -127,7 +129,6 @@ func (w *twins) handOverUnder(t *rapid.T) {
 // flip hands over what is to be.
 func (w *twins) flip() error {
 	from, to := w.from, w.to
-	w.changed = true
 	var before []placement.Shard
 	h, err := w.store.HandOff(w.Context(), w.index, from, to, time.Minute, func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
 		p.Version++
@@ -171,6 +172,7 @@ func (w *twins) leadBack(t *rapid.T) {
 		w.to = append(w.to, one)
 	}
 	w.refresh()
+	w.changed = true
 	if err := w.flip(); err != nil {
 		t.Fatal(err)
 	}

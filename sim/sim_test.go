@@ -81,7 +81,7 @@ func TestASeedIsARun(t *testing.T) {
 	for seed := first; seed < first+number("SIM_SEEDS", 30); seed++ {
 		s := sim.Draw(uint64(seed))
 		if slices.ContainsFunc(s.Mishaps, func(m sim.Mishap) bool {
-			return m.What == "stop" && s.Slots > 1 || m.What == "lost" || m.What == "damaged" || m.What == "source"
+			return (m.What == "stop" || m.What == "steal") && s.Slots > 1 || m.What == "lost" || m.What == "damaged" || m.What == "source"
 		}) {
 			continue // several goroutines are ended at once: see package context, and the first invariant
 		}

@@ -55,9 +55,8 @@ type Slot struct {
 	// tells whether the work on a piece may go on; nil: it may.
 	Sees func(now *movement.Record) bool
 
-	number int    // among the slots of the process
-	board  *Board // nil: nobody looks
-	bars   *bars  // of the process
+	board *Board // nil: nobody looks
+	bars  *bars  // of the process
 }
 
 // Options of a worker. The zero value of a field is its default.
@@ -83,7 +82,7 @@ func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o O
 	group, ctx := errgroup.WithContext(ctx)
 	barred := &bars{}
 	for n := range max(o.Slots, 1) {
-		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, number: n, board: o.Board, bars: barred}
+		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, board: o.Board, bars: barred}
 		group.Go(func() error { return s.run(ctx, lanes, o) })
 	}
 	return group.Wait()
