@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (w *twins) handOver(t *rapid.T) {
 	}
 	w.refresh()
 	w.changed = true
-	if err := w.flip(); err != nil {
+	if err := w.flip(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,7 +112,8 @@ func (w *twins) handOverUnder(t *rapid.T) {
 	var err error
 	var flipping sync.WaitGroup
 	w.changed = true
-	flipping.Go(func() { err = w.flip() })
+	ctx := t.Context()
+	flipping.Go(func() { err = w.flip(ctx) })
 	defer flipping.Wait()
 	id, routing := w.id(t)
 	for range rapid.IntRange(1, 6).Draw(t, "requests") {
@@ -127,10 +129,10 @@ func (w *twins) handOverUnder(t *rapid.T) {
 }
 
 // flip hands over what is to be.
-func (w *twins) flip() error {
+func (w *twins) flip(ctx context.Context) error {
 	from, to := w.from, w.to
 	var before []placement.Shard
-	h, err := w.store.HandOff(w.Context(), w.index, from, to, time.Minute, func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
+	h, err := w.store.HandOff(ctx, w.index, from, to, time.Minute, func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
 		p.Version++
 		before = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return !slices.Contains(from, row.Number) })
 		p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
@@ -173,7 +175,7 @@ func (w *twins) leadBack(t *rapid.T) {
 	}
 	w.refresh()
 	w.changed = true
-	if err := w.flip(); err != nil {
+	if err := w.flip(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.before = nil
