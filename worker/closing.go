@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"math"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -12,11 +11,9 @@ import (
 // Closing lets one worker at a time end a movement, and then removes its pieces. End does what
 // the end asks of the lane, and stores the lane's report under the key reported, by
 // drive.Driver.Make, before it takes away what that is made of: what an attempt before has
-// reported stands. The outcome carries the report. An end is tried as often as it takes: nothing
-// else leads out of it.
+// reported stands. The outcome carries the report.
 func Closing(ctx context.Context, s Slot, m *movement.Record, p work.Policy, end func(ctx context.Context, reported string) error) (Outcome, error) {
 	reported := ClosingKey(m.ID) + "/report"
-	p.MaxAttempts = math.MaxInt
 	outcome, err := Single(ctx, s, m, ClosingKey(m.ID), p, func(ctx context.Context) error {
 		if err := end(ctx, reported); err != nil {
 			return err
@@ -24,7 +21,6 @@ func Closing(ctx context.Context, s Slot, m *movement.Record, p work.Policy, end
 		return s.Driver.RemoveAll(ctx, work.Prefix(m.ID))
 	})
 	if err != nil || !outcome.Done {
-		outcome.Worked = outcome.Worked && outcome.Text == "" // what failed is tried again after a pause
 		return outcome, err
 	}
 	record, err := s.Driver.Store().Get(ctx, reported)

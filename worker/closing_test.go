@@ -16,24 +16,31 @@ import (
 // hindered is a lane whose end fails some times, as on a disk that is full for a while.
 type hindered struct {
 	*counter
+	kind  fault.Kind
 	times atomic.Int64
 }
 
 func (h *hindered) Undo(ctx context.Context, s worker.Slot, m *movement.Record) (worker.Outcome, error) {
 	return worker.Closing(ctx, s, m, policy, func(ctx context.Context, reported string) error {
 		if left := h.times.Add(-1); left >= 0 {
-			return fault.New(fault.Unavailable, "there is no space: %d times more", left)
+			return fault.New(h.kind, "there is no space: %d times more", left)
 		}
 		return s.Driver.Make(ctx, reported, map[string]string{})
 	})
 }
 
-// TestAnEndIsTriedAsOftenAsItTakes: more often than a piece may be; and until then the movement
-// says why.
+// TestAnEndIsTriedAsOftenAsItTakes: more often than a piece may be, whatever the cause; and until
+// then the movement says why.
 func TestAnEndIsTriedAsOftenAsItTakes(t *testing.T) {
+	for _, kind := range []fault.Kind{fault.Unavailable, fault.Refused} {
+		t.Run(kind.String(), func(t *testing.T) { endsOnce(t, kind) })
+	}
+}
+
+func endsOnce(t *testing.T, kind fault.Kind) {
 	f := newFleet(t)
 	f.tell(movement.Abort)
-	lane := &hindered{counter: f.counter}
+	lane := &hindered{counter: f.counter, kind: kind}
 	lane.times.Store(int64(3 * policy.MaxAttempts))
 	done := make(chan error, 1)
 	go func() {

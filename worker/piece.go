@@ -185,7 +185,7 @@ func Settle[T any, P drive.Piece[T]](ctx context.Context, held *drive.Held[T, P]
 	case hopeless(err):
 		return Outcome{Worked: true, Failed: true, Text: err.Error()}, held.Fail(err.Error())
 	}
-	return Outcome{Worked: true, Text: err.Error()}, held.Release(err.Error())
+	return Outcome{Worked: true}, held.Release(err.Error())
 }
 
 // hopeless tells whether another attempt would meet the same error.

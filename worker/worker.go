@@ -199,15 +199,16 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 		return false, s.tidy(ctx, m, err)
 	case err != nil:
 		return outcome.Worked, err
-	case outcome.Failed: // it is said, and tried again: nothing else leads out of here
-		err = s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text})
+	case outcome.Failed: // it is said, and tried again after a pause: nothing else leads out of here
+		if err = s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text}); err == nil {
+			err = s.Driver.Remove(ctx, ClosingKey(m.ID)) // not what is kept beside it
+		}
+		return false, err
 	case outcome.Done:
 		err = s.tell(ctx, m, movement.Event{Happened: happened, Report: outcome.Report})
 		if fault.Is(err, fault.NotFound) { // it was forgotten meanwhile, since it was refused
 			err = nil
 		}
-	case outcome.Text != "" && outcome.Text != m.Cause: // an attempt has failed
-		return outcome.Worked, s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text})
 	default:
 		return outcome.Worked, nil
 	}
