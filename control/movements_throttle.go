@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"math"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
@@ -60,5 +59,5 @@ func reshapingRate(kind movement.Kind, limits Throttle) (json.RawMessage, error)
 	if limits.DocumentsPerSecond != 0 || limits.Hours != (Hours{}) {
 		return nil, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents: it has no limit of them, and no hours", kind), "limit its bytes in a second")
 	}
-	return json.Marshal(reshard.Rate{BytesPerSecond: int64(math.Ceil(limits.BytesPerSecond))})
+	return json.Marshal(reshard.AtMost(limits.BytesPerSecond))
 }

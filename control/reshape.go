@@ -26,6 +26,9 @@ type ReshapeRequest struct {
 	Wait        *WaitReshaping `json:"-"` // nil: begin it, and leave the work to others
 }
 
+// AtMost are the limits of so many bytes in a second.
+func AtMost(bytesPerSecond float64) reshard.Rate { return reshard.AtMost(bytesPerSecond) }
+
 // WaitReshaping is what happens until a movement rests.
 type WaitReshaping struct {
 	Planned func(*ReshapePlan) // told before anything starts

@@ -190,7 +190,7 @@ func (w *wanted) reshape() (req control.ReshapeRequest, err error) {
 	}
 	req = control.ReshapeRequest{Kind: movement.Kind(b.Kind), Shape: b.Shape, KeepWayBack: b.KeepWayBack, Why: b.Why, AskedBy: cmp.Or(b.AskedBy, caller)}
 	if b.Limits.BytesPerSecond != nil {
-		req.Limits.BytesPerSecond = int64(*b.Limits.BytesPerSecond)
+		req.Limits = control.AtMost(*b.Limits.BytesPerSecond)
 	}
 	return req, err
 }

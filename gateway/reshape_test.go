@@ -91,6 +91,12 @@ func TestASplitByHTTP(t *testing.T) {
 	if status, _, m := s.ask("POST", at+"/throttle", `{"bytesPerSecond":500}`); status != http.StatusOK || m["rate"].(map[string]any)["bytesPerSecond"] != 500.0 {
 		t.Errorf("%d %v", status, m)
 	}
+	if _, _, m := s.ask("POST", at+"/throttle", `{"bytesPerSecond":0.25}`); m["rate"].(map[string]any)["bytesPerSecond"] != 1.0 {
+		t.Errorf("a quarter of a byte in a second: %v", m["rate"])
+	}
+	if _, _, m := s.ask("POST", at+"/throttle", `{"bytesPerSecond":1e300}`); m["rate"].(map[string]any)["bytesPerSecond"] != float64(1<<63-1) {
+		t.Errorf("1e300: %v", m["rate"])
+	}
 	s.ask("POST", at+"/reverse", `{"why":"it was not"}`)
 	s.wait(at, "reversed")
 	counts()
@@ -98,7 +104,11 @@ func TestASplitByHTTP(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 
-	_, header, _ = s.ask("POST", "/_reshelve/movements", `{"kind":"split","index":"books","by":2}`)
+	_, header, m = s.ask("POST", "/_reshelve/movements", `{"kind":"split","index":"books","by":2,"limits":{"bytesPerSecond":0.5}}`)
+	if m["rate"].(map[string]any)["bytesPerSecond"] != 1.0 {
+		t.Errorf("half of a byte in a second: %v", m["rate"])
+	}
+	s.ask("POST", header.Get("Location")+"/throttle", `{"bytesPerSecond":0}`)
 	s.wait(header.Get("Location"), "finished")
 	all, _ := shards()
 	counts()

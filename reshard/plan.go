@@ -2,6 +2,7 @@ package reshard
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -30,6 +31,14 @@ type Rate struct {
 	// BytesPerSecond that are written of segments without what is another's; 0: no limit but what
 	// searches leave.
 	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`
+}
+
+// AtMost is the rate of so many bytes in a second, rounded up: a part of one is no "no limit".
+func AtMost(bytesPerSecond float64) Rate {
+	if bytesPerSecond >= math.MaxInt64 {
+		return Rate{math.MaxInt64}
+	}
+	return Rate{int64(math.Ceil(bytesPerSecond))}
 }
 
 // The phases of a movement of this lane, besides the comparison at H, which is
