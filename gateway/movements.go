@@ -15,6 +15,7 @@ import (
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/token"
 )
 
 // The paths of movements beside the API of documents.
@@ -59,13 +60,17 @@ var ownProblems sync.Once
 
 // newMovements adds the operations to mux, and gives their description.
 func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
-	ownProblems.Do(func() { huma.NewError = newProblem })
+	ownProblems.Do(func() {
+		huma.NewError = newProblem
+		huma.ValidateStrictCasing = true // one key has one spelling, so that none comes twice
+	})
 	config := huma.DefaultConfig("Reshelve: movements", "1")
 	config.Info.Description = "Movements are changes of the shape of an index: the move of a snapshot's documents into the store that is served, and the splitting and merging of its shards. " +
 		"Errors are problem details (RFC 9457) with kind and next. " +
 		"A request of the data API may quote, in the header " + outdated + ", the version of the placement by which it is routed (GET " + placementPath + "/{index} tells the newest): " +
 		"it is answered right whatever was split or merged since. Clients need not send it, and no answer carries it."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = openAPIPath, "", "", nil
+	config.Formats = map[string]huma.Format{"application/json": onceEach, "json": onceEach}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	api := humago.New(mux, config)
 	s := steering{d}
@@ -90,6 +95,20 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 		Summary: "Change how fast, and when, it may be; what is not named stays", Errors: []int{400, 404, 409, 500, 503}}, s.throttle)
 	return api.OpenAPI()
 }
+
+// onceEach is JSON whose objects name each key once: of a key that comes twice nobody knows which
+// was meant.
+var onceEach = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: func(data []byte, v any) error {
+	if err := json.Unmarshal(data, v); err != nil {
+		return err
+	}
+	r := token.New(data)
+	for {
+		if kind, err := r.Next(); err != nil || kind == token.End {
+			return err
+		}
+	}
+}}
 
 // orders are the verbs that need no more than a movement.
 var orders = []struct {
