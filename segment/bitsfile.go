@@ -52,13 +52,6 @@ func readRoaring(body []byte, docs int) (*Bits, error) {
 		return nil, damaged("a set has more than its docs")
 	}
 	b := NewBits(docs)
-	for many, buf := set.ManyIterator(), make([]uint32, 1024); ; {
-		k := many.NextMany(buf)
-		if k == 0 {
-			return b, nil
-		}
-		for _, doc := range buf[:k] {
-			b.Set(doc)
-		}
-	}
+	set.WriteDenseTo(b.words)
+	return b, nil
 }

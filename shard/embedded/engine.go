@@ -29,6 +29,7 @@ type Engine struct {
 	merging  chan struct{} // holds something while files are merged
 	inRAM    atomic.Int64  // bytes of segments that are in memory alone
 	narrowed narrowed
+	masks    masks
 	room     atomic.Int64 // bytes for what was written last and is not indexed yet
 
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again

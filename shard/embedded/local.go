@@ -74,7 +74,8 @@ func (s *local) load(p placement.Placement) error {
 	}
 	defer done()
 	from, taken := pebble.Reader(db), false
-	if row, named := p.Shard(s.id.Number); named {
+	row, named := p.Shard(s.id.Number)
+	if named {
 		if from, taken, err = s.takeUp(db, row.Term); err != nil {
 			return err
 		}
@@ -82,9 +83,9 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.read(from); err != nil {
 		return err
 	}
+	term := int64(0)
 	if taken {
-		row, _ := p.Shard(s.id.Number)
-		s.state.within = row.Range
+		s.state.within, term = row.Range, row.Term
 	}
 	if err := s.take(db, p); err != nil {
 		return err
@@ -92,14 +93,14 @@ func (s *local) load(p placement.Placement) error {
 	if row := s.gate.now(); s.inherits.IsZero() && row.Epoch > 1 && (s.state.tombstones > 0 || s.state.estimated) {
 		s.inherits = s.engine.options.Now() // it has changed hands, and was perhaps closed before it had looked
 	}
-	return s.loadSegments(db, from)
+	return s.loadSegments(db, from, term)
 }
 
 // loadSegments reads what is stored of the segments, and publishes all that there is. From is
-// what takeUp gave. The mutex is held.
-func (s *local) loadSegments(db *store, from pebble.Reader) error {
+// what takeUp gave, and taken the term if it took up something. The mutex is held.
+func (s *local) loadSegments(db *store, from pebble.Reader, taken int64) error {
 	if x := s.segments; x != nil {
-		st, err := x.load(from)
+		st, err := x.load(from, taken)
 		if err == nil {
 			err = x.narrowStored(s.state.within)
 		}

@@ -169,8 +169,9 @@ func (d *durable) of(st *stack) bool {
 }
 
 // load reads the manifest and opens its files. Entries whose files are damaged come as
-// what they held. Without a manifest that fits the shard there is no stack.
-func (x *segments) load(from pebble.Reader) (st *stack, err error) {
+// what they held. Without a manifest that fits the shard there is no stack. Taken is the term
+// for which it was staged, if it has been taken up just now, and else 0.
+func (x *segments) load(from pebble.Reader, taken int64) (st *stack, err error) {
 	s := x.shard
 	x.durable = durable{masks: map[uint64]*segment.Bits{}}
 	value, err := get(from, manifestKey(s.id))
@@ -190,7 +191,7 @@ func (x *segments) load(from pebble.Reader) (st *stack, err error) {
 	var entries []*entry
 	for _, listed := range m.entries {
 		x.numbers.Store(max(x.numbers.Load(), listed.number))
-		e, err := x.open(from, listed)
+		e, err := x.open(from, listed, taken)
 		switch {
 		case err != nil && !scarce(err):
 			x.damaged(err)
@@ -230,13 +231,17 @@ func (x *segments) damaged(cause error) {
 }
 
 // open opens the file of an entry.
-func (x *segments) open(from pebble.Reader, of listed) (*entry, error) {
-	id := x.shard.id
-	return openListed(x.shard.engine.files, from, id.Index, of, maskKey(id, of.number))
+func (x *segments) open(from pebble.Reader, of listed, taken int64) (*entry, error) {
+	id, e := x.shard.id, x.shard.engine
+	var known *segment.Bits
+	if taken > 0 {
+		known = e.masks.get(maskOf{id, taken, of.number})
+	}
+	return openListed(e.files, from, id.Index, of, maskKey(id, of.number), known)
 }
 
-// openListed opens the file of an entry whose mask lies at a key.
-func openListed(files *files, from pebble.Reader, index uint32, of listed, mask []byte) (*entry, error) {
+// openListed opens the file of an entry whose mask lies at a key, and may be known.
+func openListed(files *files, from pebble.Reader, index uint32, of listed, mask []byte, known *segment.Bits) (*entry, error) {
 	f, err := files.get(index, of.name)
 	if err != nil {
 		return nil, err
@@ -245,9 +250,11 @@ func openListed(files *files, from pebble.Reader, index uint32, of listed, mask 
 	if !of.hides {
 		return e, nil
 	}
-	value, err := get(from, mask)
-	if err == nil {
-		e.hidden, err = segment.ReadBits(value, f.Docs())
+	if e.hidden = known; known == nil {
+		var value []byte
+		if value, err = get(from, mask); err == nil {
+			e.hidden, err = segment.ReadBits(value, f.Docs())
+		}
 	}
 	if err != nil {
 		f.release()

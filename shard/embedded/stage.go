@@ -73,9 +73,13 @@ func (e *Engine) show(index uint32, of []*staging, to *shard.Staged) error {
 	}
 	defer done()
 	var files []*file
+	kept := map[maskOf]*segment.Bits{}
 	to.Free = func() {
 		for _, f := range files {
 			f.release()
+		}
+		for of, mask := range kept {
+			e.masks.drop(of, mask)
 		}
 	}
 	for _, n := range of {
@@ -86,11 +90,16 @@ func (e *Engine) show(index uint32, of []*staging, to *shard.Staged) error {
 		}
 		views := []segment.View{}
 		for _, listed := range m.entries {
-			entry, err := openListed(e.files, db, index, listed, stagedMaskKey(id, n.Term, listed.number))
+			entry, err := openListed(e.files, db, index, listed, stagedMaskKey(id, n.Term, listed.number), nil)
 			if err != nil {
 				return err
 			}
 			files = append(files, entry.file)
+			if entry.hidden != nil {
+				of := maskOf{id, n.Term, listed.number}
+				kept[of] = entry.hidden
+				e.masks.keep(of, entry.hidden)
+			}
 			views = append(views, segment.View{Segment: entry.Segment, Hidden: entry.hidden})
 		}
 		to.To = append(to.To, views)

@@ -63,13 +63,14 @@ func readManifestAt(from pebble.Reader, key []byte) (manifest, error) {
 func (e *Engine) storeStaged(index uint32, from []uint32, of []*staging) error {
 	e.files.naming.RLock()
 	defer e.files.naming.RUnlock()
+	e.masks.forget(index)
 	db, done, err := e.use()
 	if err != nil {
 		return err
 	}
 	b := db.NewBatch()
 	for _, n := range of {
-		err = errors.Join(err, n.write(b, shard.ID{Index: index, Number: n.Number}))
+		err = errors.Join(err, n.write(db, b, shard.ID{Index: index, Number: n.Number}))
 	}
 	if err == nil {
 		e.mu.Lock() // nobody opens a shard meanwhile
@@ -92,9 +93,9 @@ func (e *Engine) storeStaged(index uint32, from []uint32, of []*staging) error {
 }
 
 // write puts an incarnation into a batch, in the place of any that was staged for the shard.
-func (n *staging) write(b *pebble.Batch, id shard.ID) error {
+func (n *staging) write(db pebble.Reader, b *pebble.Batch, id shard.ID) error {
 	lower, upper := bounds(appendShard(nil, stageSpace, id))
-	err := errors.Join(b.DeleteRange(lower, upper, nil), b.Set(stagedKey(id, n.Term, stagedState), encodeStaged(n), nil))
+	err := errors.Join(clearRange(db, b, lower, upper), b.Set(stagedKey(id, n.Term, stagedState), encodeStaged(n), nil))
 	if !n.indexed {
 		return err
 	}
@@ -106,6 +107,26 @@ func (n *staging) write(b *pebble.Batch, id shard.ID) error {
 		}
 	}
 	return errors.Join(err, b.Set(stagedKey(id, n.Term, stagedManifest), encodeManifest(&m), nil))
+}
+
+// clearRange deletes what lies in a range. Where there is little it is deleted key by key, and where
+// there is nothing not at all: for hundreds of shards, ranges that were deleted would make each
+// read that follows look at all of them.
+func clearRange(from pebble.Reader, b *pebble.Batch, lower, upper []byte) error {
+	const little = 64
+	it, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for ok := it.First(); ok && n < little && err == nil; ok = it.Next() {
+		err = b.Delete(it.Key(), nil)
+		n++
+	}
+	if n == little && err == nil {
+		err = b.DeleteRange(lower, upper, nil)
+	}
+	return errors.Join(err, it.Error(), it.Close())
 }
 
 // takeUp makes what is staged of a shard for a term its state and manifest, if there is
@@ -152,7 +173,7 @@ func (s *local) putUp(db *store, b *pebble.Batch, term int64, goesOn bool) error
 	}
 	for _, space := range clear {
 		lower, upper := bounds(appendShard(nil, space, s.id))
-		if err := b.DeleteRange(lower, upper, nil); err != nil {
+		if err := clearRange(db, b, lower, upper); err != nil {
 			return err
 		}
 	}
@@ -174,7 +195,7 @@ func (s *local) putUp(db *store, b *pebble.Batch, term int64, goesOn bool) error
 		}
 	}
 	lower, upper = bounds(appendShard(nil, stageSpace, s.id))
-	return errors.Join(err, it.Error(), it.Close(), b.DeleteRange(lower, upper, nil))
+	return errors.Join(err, it.Error(), it.Close(), clearRange(db, b, lower, upper))
 }
 
 // become makes an open shard what is staged for the term of a placement, if something is. It
@@ -204,7 +225,7 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	if s.segments != nil {
 		s.segments.moved++
 	}
-	return true, s.loadSegments(db, from)
+	return true, s.loadSegments(db, from, row.Term)
 }
 
 // Unstage keeps what the placement names: the next opening takes it up.
@@ -227,6 +248,7 @@ func (e *Engine) Unstage(ctx context.Context, index uint32, placements shard.Pla
 		err = db.await(b)
 	}
 	e.narrowed.forget()
+	e.masks.forget(index)
 	e.sweep(index)
 	return e.failed(err)
 }
