@@ -3,6 +3,7 @@ package peers
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,13 +57,30 @@ func (p *Peer) send(requests [][]byte, clients int) (time.Duration, error) {
 			if i >= len(requests) {
 				return nil
 			}
-			status, answer, err := c.Do(requests[i])
-			if err != nil || status != 200 || !bytes.Contains(answer[:min(len(answer), 200)], []byte(`"errors":false`)) {
-				return fmt.Errorf("%s: bulk: %d %.300s: %w", p.Name, status, answer, err)
+			if err := c.Bulk(requests[i]); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
 			}
 		}
 	})
 	return time.Since(began), err
+}
+
+// Bulk sends one bulk request, and again when it is too much for the server just now.
+func (c *Conn) Bulk(request []byte) error {
+	const tries = 30
+	for try := 1; ; try++ {
+		status, answer, err := c.Do(request)
+		switch {
+		case err != nil:
+			return err
+		case status == http.StatusTooManyRequests && try < tries:
+			time.Sleep(time.Second)
+		case status != http.StatusOK || !bytes.Contains(answer[:min(len(answer), 200)], []byte(`"errors":false`)):
+			return fmt.Errorf("a bulk request: %d %.300s", status, answer)
+		default:
+			return nil
+		}
+	}
 }
 
 // Concurrently runs so many clients, each with a connection of its own.

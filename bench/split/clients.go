@@ -119,9 +119,8 @@ func copied(p *peers.Peer, from, to string) error {
 		for _, h := range page.Hits.Hits {
 			fmt.Fprintf(&body, "{\"index\":{\"_id\":%q}}\n%s\n", h.ID, h.Source)
 		}
-		status, answer, err = write.Do(peers.Request("POST", "/"+to+"/_bulk", "application/x-ndjson", body.Bytes()))
-		if err != nil || status != 200 || !bytes.Contains(answer[:min(len(answer), 200)], []byte(`"errors":false`)) {
-			return fmt.Errorf("a bulk request: %d %.300s: %w", status, answer, err)
+		if err := write.Bulk(peers.Request("POST", "/"+to+"/_bulk", "application/x-ndjson", body.Bytes())); err != nil {
+			return err
 		}
 		ask = peers.Request("POST", "/_search/scroll", "application/json", fmt.Appendf(nil, `{"scroll":"5m","scroll_id":%q}`, page.ID))
 	}
