@@ -6,7 +6,7 @@ import (
 	"github.com/reshelve/reshelve/shard"
 )
 
-// What shedding leaves to searches.
+// What shedding and comparing leave to searches.
 const (
 	briskest  = 1.0  // rests as long as it works
 	careful   = 4.0  // where it begins, when there were searches lately
@@ -25,7 +25,7 @@ func SearchesP95(recent shard.Waits) time.Duration {
 	return recent.Quantile(0.95)
 }
 
-// pace is for how long shedding rests, for each unit of time in which it works.
+// pace is for how long shedding or comparing rests, for each unit of time in which it works.
 type pace float64
 
 // next is the pace after a look at n searches, whose 95th percentile is now, and was once. It
