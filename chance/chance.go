@@ -12,6 +12,16 @@ func With(ctx context.Context, source func() uint64) context.Context {
 	return context.WithValue(ctx, key{}, source)
 }
 
+// Apart is ctx for the n-th of several who share a source whose numbers depend on the instant
+// alone: each of them draws others. Without a source it is ctx itself.
+func Apart(ctx context.Context, n int) context.Context {
+	source, ok := ctx.Value(key{}).(func() uint64)
+	if !ok {
+		return ctx
+	}
+	return With(ctx, func() uint64 { return rand.NewPCG(source(), uint64(n)).Uint64() })
+}
+
 func bits(ctx context.Context) uint64 {
 	if source, ok := ctx.Value(key{}).(func() uint64); ok {
 		return source()

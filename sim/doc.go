@@ -38,11 +38,10 @@
 // # Invariants
 //
 //  1. Only the world carries calls out, one after the other, and only while nothing else is
-//     at work: so a seed is a run. Two things are beyond it. Of the goroutines that one context
-//     or one error ends, Go does not say which hears of it first: seeds that stop processes of
-//     several slots, or in which reading fails, may have two runs. And where the machine takes the
-//     processor away for 10 ms while several goroutines can go on, their order changes: one run
-//     of a thousand, on a machine that others use.
+//     at work: so a seed is a run. Each part of a process draws chances of its own, so that no two
+//     wait for the same instant. One thing is beyond it: of the goroutines that one context
+//     or one error ends, Go does not say which hears of it first. Seeds that stop processes of
+//     several slots, or in which reading fails, may have two runs.
 //  2. A dead process changes nothing any more but by calls that were on their way.
 //  3. The world looks at records, documents and the truth, never at what a process believes.
 //

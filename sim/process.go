@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -82,19 +83,29 @@ func (p *process) ask(ctx context.Context, c *call) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	c.process, c.who, c.answers = p, caller(ctx), make(chan any, 1)
+	c.process, c.who, c.lot, c.answers = p, caller(ctx), chance.N(ctx, uint(math.MaxInt)), make(chan any, 1)
 	p.world.arrive(c)
 	select {
 	case answer := <-c.answers:
-		if err, failed := answer.(error); failed {
-			time.Sleep(time.Nanosecond) // who tries again at once must not stop the time
-			return nil, err
-		}
-		return answer, nil
+		return heard(answer)
 	case <-ctx.Done():
+	}
+	select { // Go would choose where both have happened
+	case answer := <-c.answers:
+		return heard(answer)
+	default:
 		c.gaveUp = time.Now()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// heard is what an answer is to who asked.
+func heard(answer any) (any, error) {
+	if err, failed := answer.(error); failed {
+		time.Sleep(time.Nanosecond) // who tries again at once must not stop the time
+		return nil, err
+	}
+	return answer, nil
 }
 
 // sends takes a call from the process to its way.

@@ -111,7 +111,7 @@ func (v view) List(ctx context.Context, prefix string) ([]coord.Record, error) {
 func (v view) change(ctx context.Context, verb string, change coord.Write) (int64, error) {
 	change.Value = slices.Clone(change.Value)
 	p := v.process
-	answer, err := p.ask(ctx, &call{to: "store", verb: verb, text: fmt.Sprint(change.Key, " ", change.Revision), value: change.Value, step: true,
+	answer, err := p.ask(ctx, &call{to: "store", verb: verb, text: fmt.Sprint(change.Key, " ", change.Revision), step: true,
 		do: func() any { return p.world.records.write(p, change) }})
 	if err != nil {
 		return 0, err

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -38,8 +40,9 @@ type server struct {
 // who names the part of a process that makes a call: a slot, a client, an operator.
 type who struct{}
 
+// called gives a part a name, and chances of its own.
 func called(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, who{}, name)
+	return chance.Apart(context.WithValue(ctx, who{}, name), int(crc32.ChecksumIEEE([]byte(name))))
 }
 
 func caller(ctx context.Context) string {

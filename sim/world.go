@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"cmp"
 	"container/heap"
 	"context"
@@ -119,7 +118,7 @@ func (w *world) after(d time.Duration, do func()) {
 
 // call is a request of a process.
 type call struct {
-	value   []byte // that a record is to have: it tells two slots that want the same apart
+	lot     uint // that was drawn for it: two slots that ask the same at one instant draw others
 	process *process
 	to      string // "store" or "target"
 	verb    string
@@ -200,7 +199,7 @@ func (w *world) admit() {
 	w.arrived = nil
 	w.mu.Unlock()
 	slices.SortStableFunc(all, func(a, b *call) int {
-		return cmp.Or(cmp.Compare(a.process.name, b.process.name), cmp.Compare(a.to, b.to), cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text), bytes.Compare(a.value, b.value))
+		return cmp.Or(cmp.Compare(a.process.name, b.process.name), cmp.Compare(a.to, b.to), cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text), cmp.Compare(a.lot, b.lot))
 	})
 	for _, c := range all {
 		c.process.sends(c)
@@ -214,7 +213,7 @@ func (w *world) send(c *call) {
 	// What it is and when it comes decide, not its place among others of the same instant: which of
 	// several goroutines that are told to stop goes first is nowhere said.
 	what := fnv.New64a()
-	_, _ = fmt.Fprint(what, c.process.name, c.to, c.verb, c.text, time.Now().UnixNano())
+	_, _ = fmt.Fprint(what, c.process.name, c.to, c.verb, c.text, c.lot, time.Now().UnixNano())
 	chance := rand.New(rand.NewPCG(w.script.Seed, what.Sum64()))
 	there, back := w.travel(c, chance), w.travel(c, chance)
 	dice, inHands := chance.Float64(), chance.Float64() < 0.5

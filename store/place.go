@@ -53,8 +53,8 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 		}
 		changed.shards[row.Number] = sh
 	}
-	for _, number := range slices.Sorted(maps.Keys(old.shards)) {
-		if sh := old.shards[number]; err == nil && !stays(sh, old.placement, p) {
+	for _, sh := range old.each() {
+		if err == nil && !stays(sh, old.placement, p) {
 			err = sh.Reload(ctx)
 		}
 	}
@@ -62,8 +62,10 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 		return joined(err, fresh.closeShards())
 	}
 	s.publish(func(v *view) { v.indices[old.record.Name] = &changed })
-	for _, sh := range gone {
-		s.vanish(old, sh)
+	for number, sh := range old.each() {
+		if gone[number] != nil {
+			s.vanish(old, sh)
+		}
 	}
 	return nil
 }

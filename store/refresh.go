@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,8 +48,8 @@ func (r *refresher) mark(sh shard.Shard, interval time.Duration) {
 	}
 }
 
-// take removes the shards that are due at now, and says how long the next has
-// time; negative when none is dirty.
+// take removes the shards that are due at now, in the order of indices and numbers, and says how
+// long the next has time; negative when none is dirty.
 func (r *refresher) take(now time.Time) (due []shard.Shard, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,6 +63,9 @@ func (r *refresher) take(now time.Time) (due []shard.Shard, next time.Duration) 
 			next = left
 		}
 	}
+	slices.SortFunc(due, func(a, b shard.Shard) int {
+		return cmp.Or(cmp.Compare(a.ID().Index, b.ID().Index), cmp.Compare(a.ID().Number, b.ID().Number))
+	})
 	return due, next
 }
 
@@ -118,7 +123,7 @@ func (s *Store) prune(ctx context.Context) {
 		}
 		timer.Reset(s.options.PruneEvery)
 		for _, idx := range s.view.Load().indices {
-			for _, sh := range idx.shards {
+			for _, sh := range idx.each() {
 				s.pruneShard(ctx, idx, sh)
 			}
 		}
@@ -178,7 +183,7 @@ func (s *Store) eachOf(name string, do func(shard.Shard) error) (shards int, err
 	if idx == nil {
 		return 0, nil
 	}
-	for _, sh := range idx.shards {
+	for _, sh := range idx.each() {
 		if err := do(sh); err != nil {
 			return shards, err
 		}

@@ -67,7 +67,7 @@ func (s *Store) Logger() *slog.Logger { return s.options.Logger }
 // and prune. The store uses both alone, and closes neither.
 func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store, error) {
 	s := &Store{coord: c, engine: e, options: o.withDefaults(), admin: newTurn()}
-	s.background, s.stop = context.WithCancel(context.Background())
+	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.refresher.init()
 	s.points.init()
 	s.tasks.init()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/reshelve/reshelve/analysis"
@@ -276,10 +278,21 @@ func (s *Store) openShard(ctx context.Context, idx *index, number uint32) (shard
 	return opened, fault.At(err, fmt.Sprintf("shard %d", number))
 }
 
+// each are the shards by their numbers: what happens does not depend on a map.
+func (idx *index) each() iter.Seq2[uint32, shard.Shard] {
+	return func(yield func(uint32, shard.Shard) bool) {
+		for _, number := range slices.Sorted(maps.Keys(idx.shards)) {
+			if !yield(number, idx.shards[number]) {
+				return
+			}
+		}
+	}
+}
+
 // closeShards closes the shards of an index; it may be called twice.
 func (idx *index) closeShards() error {
 	var failed error
-	for number, sh := range idx.shards {
+	for number, sh := range idx.each() {
 		if err := sh.Close(); err != nil && failed == nil {
 			failed = fault.At(err, fmt.Sprintf("index %s, shard %d", idx.record.Name, number))
 		}

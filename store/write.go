@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
@@ -129,7 +130,8 @@ func (b *bulk) again(stale []*item, round int) (left []*item) {
 // pause waits before the given round of a request that was stale, counted from 1.
 func pause(ctx context.Context, round int) error {
 	const longest = 250 * time.Millisecond
-	timer := time.NewTimer(min(time.Millisecond<<min(round-1, 10), longest))
+	about := min(time.Millisecond<<min(round-1, 10), longest)
+	timer := time.NewTimer(about/2 + chance.N(ctx, about+1)) // those who were refused together do not come back together
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

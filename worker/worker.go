@@ -83,7 +83,7 @@ func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o O
 	barred := &bars{}
 	for n := range max(o.Slots, 1) {
 		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, board: o.Board, bars: barred}
-		group.Go(func() error { return s.run(ctx, lanes, o) })
+		group.Go(func() error { return s.run(chance.Apart(ctx, n), lanes, o) })
 	}
 	return group.Wait()
 }

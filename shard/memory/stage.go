@@ -34,6 +34,8 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 		case s.staging <- struct{}{}:
 			defer func() { <-s.staging }()
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil { // and not by chance, where both are so
 			return nil, unavailable(ctx)
 		}
 	}
