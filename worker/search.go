@@ -141,7 +141,7 @@ func (s *Search) count(ctx context.Context, slot Slot, m *movement.Record, p wor
 }
 
 func (s *Search) lookEverywhere(ctx context.Context, slot Slot, m *movement.Record, p work.Policy, sweep *work.Sweep) (Found, error) {
-	for {
+	for pause := p.Heartbeat / 64; ; pause = min(2*pause, p.Heartbeat) { // what is left may end in a moment
 		s.mu.Lock()
 		open := sweep.Open()
 		all, failed := sweep.Counts()
@@ -160,7 +160,7 @@ func (s *Search) lookEverywhere(ctx context.Context, slot Slot, m *movement.Reco
 		if left == 0 {
 			continue
 		}
-		if err := drive.Wait(ctx, p.Heartbeat); err != nil { // others are at what is left
+		if err := drive.Wait(ctx, pause); err != nil { // others are at what is left
 			return Found{}, err
 		}
 	}
