@@ -151,7 +151,7 @@ func TestACrashAtEveryStep(t *testing.T) {
 
 // TestSuccessors: leases so short that each big shard is handed over three times and more.
 func TestSuccessors(t *testing.T) {
-	s, err := sim.Parse("seed 4\nworkers 3 slots 1\nlease 6.500000007s heartbeat 700000001ns attempts 60\nbulk 1300 takes 700ms\ntarget busy at 1s for 4m\n")
+	s, err := sim.Parse("seed 4\nworkers 3 slots 1\nlease 6.500000007s heartbeat 700000001ns attempts 60\nbulk 700 takes 700ms\ntarget busy at 1s for 4m\n")
 	if err != nil {
 		t.Fatal(err)
 	}
