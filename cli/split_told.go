@@ -97,24 +97,35 @@ func comparedAtHandOff(m *control.Movement) bool {
 	return false
 }
 
-// sharedLine is how much the shards share of their segments, and how that is shed: of the shard
-// that rests longest. "" when there is nothing to say.
+// sharedLine is how much the shards share of their segments, and how that is shed: at the rate of
+// the one that is at work, or of all of them when none is, and of the one that rests longest. ""
+// when there is nothing to say.
 func sharedLine(way *control.ReshapedWay) string {
 	var left, written, rate int64
-	var rests float64
+	var rests, seconds float64
 	var before, now time.Duration
 	for _, s := range way.Shared {
 		left, written = left+s.Bytes, written+s.Written
 		if s.Written > 0 {
-			rate, rests, before, now = s.PerSecond, max(rests, s.Rests), s.Searches.Before, max(now, s.Searches.Now)
+			rests, before, now = max(rests, s.Rests), s.Searches.Before, max(now, s.Searches.Now)
+			seconds += float64(s.Written) / float64(max(s.PerSecond, 1))
 		}
+		if s.Written > 0 && s.Bytes > 0 {
+			rate = s.PerSecond
+		}
+	}
+	if rate == 0 && seconds > 0 {
+		rate = int64(float64(written) / seconds)
 	}
 	if left+written == 0 {
 		return ""
 	}
 	text := "shared: " + bytesText(left) + " of segments of which another shard shows the rest"
 	if written > 0 {
-		text += fmt.Sprintf("; %s written again, at %s/s, resting %gx as long as it works", bytesText(written), bytesText(rate), rests)
+		text += fmt.Sprintf("; %s written again, at %s/s", bytesText(written), bytesText(rate))
+	}
+	if rests > 0 {
+		text += fmt.Sprintf(", resting %gx as long as it works", rests)
 	}
 	if before > 0 && now > 0 {
 		text += fmt.Sprintf("; searches p95 %s, before %s", roundedSpan(now), roundedSpan(before))

@@ -13,12 +13,12 @@ import (
 type Shared struct {
 	Shard uint32 `json:"shard"`
 	Bytes int64  `json:"bytes"` // of segments of which it shows a part, and another shard may show the rest
-	// Written is how much has been written again instead, PerSecond at which rate of late, rests
-	// included.
+	// Written is how much has been written again instead, PerSecond at which rate, rests included: of
+	// late, and of all of it when Bytes is 0.
 	Written   int64 `json:"written"`
 	PerSecond int64 `json:"bytesPerSecond"`
-	// Rests are for how long it rests, for each unit of time in which it works; 0: it is not at
-	// work yet. The rate that was asked for may make it rest longer.
+	// Rests are for how long it rests, for each unit of time in which it works; 0: nobody
+	// searches. The rate that was asked for may make it rest longer.
 	Rests float64 `json:"rests,omitempty"`
 	// Searches are the 95th percentiles of searches before the movement and now; 0: not known.
 	Searches struct {
@@ -64,6 +64,7 @@ func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happen
 		}
 		s.told.Bytes = left
 		if left == 0 {
+			s.told.PerSecond = perSecond(s.told.Written, time.Since(s.began))
 			break
 		}
 		if err := s.tell(ctx); err != nil {
@@ -94,6 +95,40 @@ type shedding struct {
 	began   time.Time
 	resumed time.Time // when the last rest ended
 	unpaid  int64     // bytes since
+	paid    []paid    // of late, the oldest first
+}
+
+// paid is how much had been written at the end of a rest.
+type paid struct {
+	at      time.Time
+	written int64
+}
+
+// late is how far the rate that is told looks back.
+const late = 10 * time.Second
+
+// settle notes that what was written has been rested for, and tells the rate of late: between
+// ends of rests, since what is written in one go is rested for afterwards.
+func (s *shedding) settle(now time.Time) {
+	for len(s.paid) > 1 && now.Sub(s.paid[1].at) >= late {
+		s.paid = s.paid[1:]
+	}
+	if s.paid == nil {
+		s.paid = append(s.paid, paid{s.began, 0})
+	}
+	oldest := s.paid[0]
+	s.told.PerSecond = perSecond(s.told.Written-oldest.written, now.Sub(oldest.at))
+	if now.Sub(s.paid[len(s.paid)-1].at) >= looking {
+		s.paid = append(s.paid, paid{now, s.told.Written})
+	}
+}
+
+// perSecond is a rate; 0 when no time has passed.
+func perSecond(bytes int64, took time.Duration) int64 {
+	if took <= 0 {
+		return 0
+	}
+	return int64(float64(bytes) / took.Seconds())
 }
 
 // unrested is for how long it works without a rest.
@@ -109,18 +144,19 @@ func (s *shedding) wrote(ctx context.Context, bytes int) error {
 		return nil
 	}
 	for since := time.Now(); ; {
-		left := s.pace.rest(worked, s.unpaid, s.rate) - time.Since(since)
+		if err := s.look(ctx); err != nil {
+			return err
+		}
+		left := s.rests().rest(worked, s.unpaid, s.rate) - time.Since(since)
 		if left <= 0 {
 			break
 		}
 		if err := drive.Wait(ctx, min(left, looking)); err != nil {
 			return err
 		}
-		if err := s.look(ctx); err != nil {
-			return err
-		}
 	}
 	s.unpaid, s.resumed = 0, time.Now()
+	s.settle(s.resumed)
 	return nil
 }
 
@@ -135,9 +171,6 @@ func (s *shedding) look(ctx context.Context) error {
 
 // tell notes how far it is.
 func (s *shedding) tell(ctx context.Context) error {
-	s.told.Rests, s.told.Searches.Before, s.told.Searches.Now = float64(s.pace), s.before, s.now
-	if took := time.Since(s.began); took > 0 {
-		s.told.PerSecond = int64(float64(s.told.Written) / took.Seconds())
-	}
+	s.told.Rests, s.told.Searches.Before, s.told.Searches.Now = float64(s.rests()), s.before, s.now
 	return s.Driver.Put(ctx, s.sharedKey(s.told.Shard), s.told)
 }

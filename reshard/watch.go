@@ -39,12 +39,26 @@ func (w *watch) look() bool {
 	if n > 0 {
 		w.now = since.Quantile(0.95)
 	}
-	w.pace, w.idle = w.pace.next(w.before, w.now, n), n == 0
+	if n > 0 && w.idle { // they met no rests, and tell nothing of any pace
+		w.pace = max(w.pace, careful)
+	} else {
+		w.pace = w.pace.next(w.before, w.now, n)
+	}
+	w.idle = n == 0
 	if n == 0 || n >= telling { // fewer are counted on
 		w.met = all
 	}
 	w.looked = time.Now()
 	return true
+}
+
+// rests is for how long it rests, for each unit of time in which it works: not at all while
+// nobody searches.
+func (w *watch) rests() pace {
+	if w.idle {
+		return 0
+	}
+	return w.pace
 }
 
 // breaks are those of a comparison: it does nothing that has to be done soon, and takes a
@@ -76,8 +90,8 @@ func (b *breaks) take(ctx context.Context) error {
 	if worked < stint {
 		return nil
 	}
-	if !b.idle {
-		if err := drive.Wait(ctx, b.pace.rest(worked, 0, 0)); err != nil {
+	if rest := b.rests().rest(worked, 0, 0); rest > 0 {
+		if err := drive.Wait(ctx, rest); err != nil {
 			return err
 		}
 	}

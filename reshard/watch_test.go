@@ -32,7 +32,7 @@ func TestAComparisonRestsForSearches(t *testing.T) {
 func TestAWatchSeesThatSearchesHaveEnded(t *testing.T) {
 	var met shard.Waits
 	w := watch{pace: 4, searches: func() shard.Waits { return met }, before: time.Millisecond}
-	if !w.look() || !w.idle || w.pace != 2 {
+	if !w.look() || !w.idle || w.pace != 2 || w.rests() != 0 {
 		t.Errorf("without searches: %+v", w)
 	}
 	for range telling {
@@ -42,7 +42,14 @@ func TestAWatchSeesThatSearchesHaveEnded(t *testing.T) {
 		t.Errorf("it looks twice at once")
 	}
 	w.looked = time.Time{}
-	if !w.look() || w.idle || w.pace != 4 {
+	if !w.look() || w.idle || w.pace != careful || w.rests() != careful {
+		t.Errorf("with the first searches: %+v", w)
+	}
+	for range telling {
+		met.Add(10 * time.Millisecond)
+	}
+	w.looked = time.Time{}
+	if !w.look() || w.pace != 2*careful || w.rests() != 2*careful {
 		t.Errorf("with slow searches: %+v", w)
 	}
 }

@@ -105,9 +105,12 @@ func TestTheEntryThatHidesMostIsWrittenAgain(t *testing.T) {
 		for i := range entries {
 			entries[i].shown = c.shown[i]
 		}
-		if got := slices.Index(entries, tiers{}.wasted(entries)); got != c.want {
+		if got := slices.Index(entries, tiers{}.wasted(entries, func(*entry) bool { return false })); got != c.want {
 			t.Errorf("of %v entry %d is wasted, expected %d", c.shown, got, c.want)
 		}
+	}
+	if got := slices.Index(entries, tiers{}.wasted(entries, func(e *entry) bool { return e == entries[1] })); got != 0 {
+		t.Errorf("without the one that is another's business entry %d is wasted", got)
 	}
 }
 

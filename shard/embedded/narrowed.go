@@ -37,6 +37,13 @@ func (n *narrowed) of(s *segment.Segment, within routing.Range) (out *segment.Bi
 	return out, nil
 }
 
+// drop forgets one that is not needed again.
+func (n *narrowed) drop(s *segment.Segment, within routing.Range) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.out, outside{s, within})
+}
+
 // forget forgets all.
 func (n *narrowed) forget() {
 	n.mu.Lock()

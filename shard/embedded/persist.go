@@ -171,11 +171,13 @@ func (x *segments) inManifest(st *stack) (named []*entry) {
 	return named
 }
 
-// mergeable are the entries to merge, of those in the manifest. The turn is held.
+// mergeable are the entries to merge, of those in the manifest. What hides most of its segment
+// because another shard shows that is left to who sheds it, at the pace that searches allow. The
+// turn is held.
 func (x *segments) mergeable(st *stack) []*entry {
 	named := x.inManifest(st)
 	t := x.shard.engine.tiers
-	if worst := t.wasted(named); worst != nil {
+	if worst := t.wasted(named, func(e *entry) bool { return x.foreign(e, st) }); worst != nil {
 		return []*entry{worst}
 	}
 	return t.ripe(named, 256)

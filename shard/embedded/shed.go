@@ -103,6 +103,11 @@ func (s *slot) lent(wrote func(context.Context, int) error) func(context.Context
 
 // foreign reports whether a segment holds docs outside of the range that is shown.
 func (x *segments) foreign(e *entry, st *stack) bool {
-	out, err := x.shard.engine.narrowed.of(e.Segment, st.covers)
-	return err == nil && out.Count() > 0
+	narrowed := &x.shard.engine.narrowed
+	out, err := narrowed.of(e.Segment, st.covers)
+	if err == nil && out.Count() == 0 {
+		narrowed.drop(e.Segment, st.covers)
+		return false
+	}
+	return err == nil
 }

@@ -3,11 +3,14 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
@@ -54,6 +57,59 @@ func TestSheddingLeavesFewSegments(t *testing.T) {
 	}
 	if err := r.agree(ctx); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWhatAnotherShowsIsLeftToShedding: a shard does not write its segments again by itself because
+// another one shows the most of them, at once and as quickly as it can: whoever sheds has a pace.
+func TestWhatAnotherShowsIsLeftToShedding(t *testing.T) {
+	defer embedded.SetCommit(time.Millisecond)()
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(5, 5))
+	r := newReshaped()
+	if err := r.open(ctx, vfs.NewMem()); err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	var ops []shard.Op
+	for n := range 9000 {
+		id := fmt.Sprint(n)
+		ops = append(ops, shard.Op{Key: routing.KeyOf(id, "", 0), ID: id, Condition: document.Always, Source: []byte("w n")})
+	}
+	for _, result := range r.shards[0].Write(ctx, 1, ops) {
+		if result.Err != nil {
+			t.Fatal(result.Err)
+		}
+	}
+	thirds := routing.Equal(3)
+	if err := r.hand(ctx, []uint32{0}, []shard.Incarnation{{Number: 0, Term: 2, Range: thirds[0]}, {Number: 1, Term: 2, Range: thirds[1]},
+		{Number: 2, Term: 2, Range: thirds[2]}}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(ctx, rng, 20); err != nil { // so that they look at their segments
+		t.Fatal(err)
+	}
+	for _, s := range r.shards {
+		if _, err := s.Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for number := range r.shards {
+			if _, foreign := r.segments(t, number); foreign == 0 {
+				t.Fatalf("shard %d has shed by itself", number)
+			}
+		}
+	}
+	for number, s := range r.shards {
+		for left := int64(1); left > 0; {
+			var err error
+			if _, left, err = s.Shed(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, foreign := r.segments(t, number); foreign > 0 {
+			t.Errorf("shard %d has %d docs of others", number, foreign)
+		}
 	}
 }
 

@@ -70,15 +70,15 @@ func ordered(entries []*entry) []*entry {
 }
 
 // wasted is the entry that hides most of its segment, more than half of it and worth a
-// rewriting; nil when none does.
-func (t tiers) wasted(entries []*entry) (worst *entry) {
+// rewriting, and is not another's business; nil when none does.
+func (t tiers) wasted(entries []*entry, others func(*entry) bool) (worst *entry) {
 	const worthwhile = 4096 // docs
 	for _, e := range entries {
 		hidden := e.Docs() - e.shown
 		if hidden < worthwhile || hidden <= e.shown {
 			continue
 		}
-		if worst == nil || e.Docs()*worst.shown > worst.Docs()*e.shown {
+		if (worst == nil || e.Docs()*worst.shown > worst.Docs()*e.shown) && !others(e) {
 			worst = e
 		}
 	}
