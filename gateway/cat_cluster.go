@@ -72,6 +72,39 @@ func (c *call) catHealth() error {
 	})
 }
 
+var allocationColumns = []column{
+	{"shards", "s", "number of shards on node", right},
+	{"disk.indices", "di,diskIndices", "disk used by ES indices", right},
+	{"disk.used", "du,diskUsed", "disk used (total, not just ES)", right},
+	{"disk.avail", "da,diskAvail", "disk available", right},
+	{"disk.total", "dt,diskTotal", "total capacity of all volumes", right},
+	{"disk.percent", "dp,diskPercent", "percent disk used", right},
+	{"host", "h", "host of node", 0}, {"ip", "", "ip of node", 0}, {"node", "n", "name of node", 0},
+}
+
+// catAllocation tells of the disk what _nodes/stats does, by which a migration finds out whether
+// what it brings fits. Replicas are on no node.
+func (c *call) catAllocation() error {
+	return c.show(allocationColumns, func() ([][]any, error) {
+		found, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
+		if err != nil {
+			return nil, err
+		}
+		h, disk := healthOf(found), c.s.store.Health().Disk
+		_, host := c.address()
+		row := []any{h.active, nil, nil, nil, nil, nil, host, host, c.s.options.Name}
+		if disk.Free > 0 { // else nobody knows
+			total := disk.Used + disk.Free
+			copy(row[1:], []any{size(disk.Used), size(disk.Used), size(disk.Free), size(total), percentOf(uint64(disk.Used), uint64(total))})
+		}
+		rows := [][]any{row}
+		if h.unassigned > 0 {
+			rows = append(rows, []any{h.unassigned, nil, nil, nil, nil, nil, nil, nil, "UNASSIGNED"})
+		}
+		return rows, nil
+	})
+}
+
 // nodeColumns are the columns of _cat/nodes. What nobody measures here (load, cpu)
 // is shown as nothing.
 var nodeColumns = []column{

@@ -9,6 +9,7 @@ const catParams = "format h help s v time bytes size local master_timeout cluste
 
 var catRoutes = []route{
 	{"GET", "/_cat", "help s", (*call).catList},
+	{"GET", "/_cat/allocation", catParams, patient((*call).catAllocation)},
 	{"GET", "/_cat/indices", catIndicesParams, patient((*call).catIndices)},
 	{"GET", "/_cat/indices/{index}", catIndicesParams, patient((*call).catIndices)},
 	{"GET", "/_cat/shards", catParams, patient((*call).catShards)},
@@ -33,7 +34,7 @@ const catIndicesParams = catParams + expressionParams + "health pri include_unlo
 
 // catPages are the pages that there are, each as often as it has forms.
 var catPages = []string{
-	"/_cat/shards", "/_cat/shards/{index}", "/_cat/cluster_manager", "/_cat/nodes", "/_cat/indices", "/_cat/indices/{index}",
+	"/_cat/allocation", "/_cat/shards", "/_cat/shards/{index}", "/_cat/cluster_manager", "/_cat/nodes", "/_cat/indices", "/_cat/indices/{index}",
 	"/_cat/count", "/_cat/count/{index}", "/_cat/health", "/_cat/pending_tasks", "/_cat/aliases", "/_cat/aliases/{alias}",
 	"/_cat/plugins", "/_cat/nodeattrs", "/_cat/repositories", "/_cat/templates", "/_cat/templates/{name}",
 }

@@ -53,6 +53,11 @@ func (c *call) clusterDefaults(set map[string]map[string]string) map[string]stri
 		"indices.query.bool.max_clause_count": "1024",
 		"node.name":                           c.s.options.Name,
 	}
+	if disk := c.s.store.Health().Disk; disk.LowWater > 0 {
+		for _, mark := range []string{"low", "high", "flood_stage"} { // there is one, below which nothing is written
+			defaults["cluster.routing.allocation.disk.watermark."+mark] = strconv.FormatInt(disk.LowWater, 10) + "b"
+		}
+	}
 	for _, kind := range set {
 		for name := range kind {
 			delete(defaults, name)
