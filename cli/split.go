@@ -71,7 +71,7 @@ func (p *program) reshape(ctx context.Context, r *reshaping) error {
 }
 
 func printReshapePlan(w io.Writer, plan *control.ReshapePlan) {
-	fmt.Fprintf(w, "%s of %s: %s", plan.Kind, oneLine(plan.Name), plan.Plan.String())
+	fmt.Fprintf(w, "%s of %s: %s", plan.Kind, oneLine(plan.Name), plan.Plan.Text(bytesText))
 	fmt.Fprintf(w, "requests wait at most %s at the hand-off; until what is not owned has been shed, at most %s more of disk\n", plan.PauseBudget, bytesText(plan.Worst))
 	if len(plan.Refusals) == 1 {
 		return // the error says it

@@ -122,19 +122,24 @@ func refuse(next, format string, args ...any) error {
 // String is the plan for people: a line for each shard that comes of it.
 //
 //	index 7, version 1: 1 to 3 shards
-//	shard  becomes  from              to                documents  bytes
-//	0      0        0000000000000000  55555555ffffffff  3330       333000
-//	       1 new    5555555600000000  aaaaaaaaffffffff  3335       333500
-//	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500
+//	shard  becomes  from              to                documents  size
+//	0      0        0000000000000000  55555555ffffffff  3330       333000 bytes
+//	       1 new    5555555600000000  aaaaaaaaffffffff  3335       333500 bytes
+//	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500 bytes
 //	the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 //
 // What is joined stands in one cell: "0, 1". What is not weighed has "-" for documents and bytes.
 // A line about the predicted pause follows, where there is one.
 func (plan Plan) String() string {
+	return plan.Text(func(n int64) string { return strconv.FormatInt(n, 10) + " bytes" })
+}
+
+// Text is the same with bytes in the words of who shows it.
+func (plan Plan) Text(bytes func(int64) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "index %d, version %d: %d to %d shards\n", plan.Index, plan.Version, plan.Before, plan.After)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.StripEscape)
-	fmt.Fprintln(t, "shard\tbecomes\tfrom\tto\tdocuments\tbytes")
+	fmt.Fprintln(t, "shard\tbecomes\tfrom\tto\tdocuments\tsize")
 	for _, g := range plan.Groups {
 		from := make([]string, len(g.From))
 		for i, s := range g.From {
@@ -142,13 +147,13 @@ func (plan Plan) String() string {
 		}
 		cell := strings.Join(from, ", ")
 		for i, part := range g.To {
-			fmt.Fprintln(t, cell+"\t"+plan.line(part, i > 0))
+			fmt.Fprintln(t, cell+"\t"+plan.line(part, i > 0, bytes))
 			cell = ""
 		}
 	}
 	_ = t.Flush() // a strings.Builder takes everything
 	if h := plan.Hottest; h != nil {
-		fmt.Fprintf(&b, "the heaviest routing hash is 0x%08x: %s, %d bytes\n", h.Hash, documents(h.Documents), h.Bytes)
+		fmt.Fprintf(&b, "the heaviest routing hash is 0x%08x: %s, %s\n", h.Hash, documents(h.Documents), bytes(h.Bytes))
 	}
 	if plan.Pause != nil {
 		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s\n", plan.Pause)
@@ -164,13 +169,13 @@ func documents(n int64) string {
 }
 
 // line is a part's cells.
-func (plan Plan) line(part Part, fresh bool) string {
+func (plan Plan) line(part Part, fresh bool, told func(int64) string) string {
 	number, documents, bytes := strconv.FormatUint(uint64(part.Shard), 10), "-", "-"
 	if fresh {
 		number += " new"
 	}
 	if plan.Weighed {
-		documents, bytes = strconv.FormatInt(part.Documents, 10), strconv.FormatInt(part.Bytes, 10)
+		documents, bytes = strconv.FormatInt(part.Documents, 10), told(part.Bytes)
 	}
 	return strings.Join([]string{number, part.Range.From.String(), part.Range.To.String(), documents, bytes}, "\t")
 }

@@ -45,13 +45,13 @@ func TestAPlanIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `index 7, version 1: 2 to 4 shards
-shard  becomes  from              to                documents  bytes
-0      0        0000000000000000  2aaaaaaaffffffff  165        16500
-       2 new    2aaaaaab00000000  55555555ffffffff  167        16700
-       3 new    5555555600000000  7fffffffffffffff  167        16700
+shard  becomes  from              to                documents  size
+0      0        0000000000000000  2aaaaaaaffffffff  165        16500 bytes
+       2 new    2aaaaaab00000000  55555555ffffffff  167        16700 bytes
+       3 new    5555555600000000  7fffffffffffffff  167        16700 bytes
 the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 index 7, version 1: 2 to 1 shards
-shard  becomes  from              to                documents  bytes
+shard  becomes  from              to                documents  size
 0, 1   0        0000000000000000  ffffffffffffffff  -          -
 `
 	if got := split.String() + join.String(); got != want {
