@@ -241,6 +241,9 @@ func problemOf(err error) *problem {
 	kind := fault.KindOf(err)
 	p := &problem{Type: "about:blank", Title: http.StatusText(kind.HTTPStatus()), Status: kind.HTTPStatus(), Kind: kind.String(),
 		Detail: err.Error(), Next: fault.Next(err)}
+	if strings.Contains(p.Next, "reshelve movement ") { // as the terminal has it
+		p.Next += "; by HTTP GET " + movementsPath + "/ID and POST " + movementsPath + "/ID/VERB"
+	}
 	var known *fault.Error
 	if errors.As(err, &known) {
 		p.Place = known.Place()

@@ -136,7 +136,7 @@ func TestAMovementByHTTP(t *testing.T) {
 	if status != http.StatusAccepted || at != "/_reshelve/movements/"+m["id"].(string) {
 		t.Fatalf("%d, Location %q: %v", status, at, m)
 	}
-	if status, _, p := s.ask("POST", "/_reshelve/movements", string(body)); status != http.StatusConflict || p["next"] == nil || !strings.Contains(p["detail"].(string), m["id"].(string)) {
+	if status, _, p := s.ask("POST", "/_reshelve/movements", string(body)); status != http.StatusConflict || !strings.Contains(p["next"].(string), "GET /_reshelve/movements/ID") || !strings.Contains(p["detail"].(string), m["id"].(string)) {
 		t.Errorf("a second one into the same index: %d %v", status, p)
 	}
 	if status, _, m = s.ask("POST", at+"/pause", `{"why":"lunch"}`); status != http.StatusOK || m["state"] != "paused" {
@@ -220,8 +220,8 @@ func TestRefusalsOfMovements(t *testing.T) {
 		status             int
 		kind, says         string
 	}{
-		{"GET", "/_reshelve/movements/nosuch", "", 404, "not-found", "nosuch"},
-		{"POST", "/_reshelve/movements/nosuch/pause", "", 404, "not-found", "nosuch"},
+		{"GET", "/_reshelve/movements/nosuch", "", 404, "not-found", "movement nosuch: there is no such movement"},
+		{"POST", "/_reshelve/movements/nosuch/pause", "", 404, "not-found", "movement nosuch: there is no such movement"},
 		{"POST", "/_reshelve/movements/nosuch/dance", "", 404, "not-found", "dance"},
 		{"DELETE", "/_reshelve/movements/nosuch", "", 404, "not-found", "DELETE"},
 		{"POST", "/_reshelve/movements", `{"kind":"migrate"}`, 400, "usage", "from"},

@@ -65,7 +65,7 @@ func TestASplitByHTTP(t *testing.T) {
 		t.Fatalf("%d %q %v", status, at, m)
 	}
 	status, _, p := s.ask("POST", "/_reshelve/movements", `{"kind":"merge","index":"books","shards":[0,1]}`)
-	if status != http.StatusConflict || !strings.Contains(p["detail"].(string), id.(string)) || p["next"] == nil {
+	if status != http.StatusConflict || !strings.Contains(p["detail"].(string), id.(string)) || !strings.Contains(p["next"].(string), "GET /_reshelve/movements/ID") {
 		t.Errorf("a second one: %d %v", status, p)
 	}
 	write(10)
