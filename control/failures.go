@@ -41,7 +41,7 @@ func (c *Control) Failures(ctx context.Context, req FailuresRequest, summary fun
 	return c.with(ctx, req.At, func(d *drive.Driver, side *side) error {
 		m, err := movementOf(ctx, d, side, req.ID)
 		if err != nil {
-			return err
+			return absent(err, req.At)
 		}
 		if m.Progress == nil {
 			return fault.WithNext(fault.New(fault.Refused, "movement %s is of kind %s: it sends no documents that could fail", m.ID, m.Kind), "reshelve movement status tells what differs")

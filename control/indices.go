@@ -12,6 +12,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
 )
 
 // IndexListing are the indices of a store.
@@ -87,12 +88,19 @@ type CreatedIndex struct {
 
 // CreateIndex makes an index.
 func (c *Control) CreateIndex(ctx context.Context, req CreateIndexRequest) (*CreatedIndex, error) {
+	if req.Shards < 0 || req.Shards > placement.Most {
+		err := fault.New(fault.Usage, "an index of %d shards cannot be", req.Shards)
+		return nil, fault.WithNext(err, "name 1 to %d: reshelve split makes more of them later, while it answers", placement.Most)
+	}
 	body, err := req.body()
 	if err != nil {
 		return nil, err
 	}
 	return &CreatedIndex{Index: req.Index}, c.ask(ctx, req.At, func(client *cluster.Client) error {
 		_, err := client.Do(ctx, http.MethodPut, []string{req.Index}, nil, body)
+		if err != nil && fault.Next(err) == "" {
+			err = fault.WithNext(err, "mend what is named, the name or the body, and create it again; reshelve index ls --at %s lists those that are there", Bare(req.At))
+		}
 		return err
 	})
 }

@@ -42,9 +42,17 @@ func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, erro
 		if err == nil {
 			err = decode(record.Value, &r)
 		}
-		return fault.At(err, "movement "+id)
+		return fault.At(known(err), "movement "+id)
 	})
 	return r, err
+}
+
+// known makes of a record that is not there a movement that is not.
+func known(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.New(fault.NotFound, "there is no such movement")
+	}
+	return err
 }
 
 // Movements are all of the store's, in the order in which they were made.
@@ -86,7 +94,7 @@ func (d *Driver) ApplyTo(ctx context.Context, id string, event func(*movement.Re
 		for {
 			record, err := d.store.Get(ctx, movements+id)
 			if err != nil {
-				return err
+				return known(err)
 			}
 			if wanted != nil && bytes.Equal(record.Value, wanted) {
 				return nil
