@@ -18,6 +18,12 @@ type Taken struct {
 // Measure sends requests by so many clients for a while: request(i) for the i-th of
 // all. Each has to be answered with status 200, and check to return nil.
 func (p *Peer) Measure(clients int, long time.Duration, request func(i int) []byte, check func(i int, answer []byte) error) (Taken, error) {
+	began := time.Now()
+	return p.MeasureWhile(clients, func() bool { return time.Since(began) < long }, request, check)
+}
+
+// MeasureWhile is Measure for as long as more says; it is asked by all clients.
+func (p *Peer) MeasureWhile(clients int, more func() bool, request func(i int) []byte, check func(i int, answer []byte) error) (Taken, error) {
 	var mu sync.Mutex
 	var all []time.Duration
 	var next atomic.Int64
@@ -28,7 +34,7 @@ func (p *Peer) Measure(clients int, long time.Duration, request func(i int) []by
 	began := time.Now()
 	err = p.Concurrently(clients, func(c *Conn) error {
 		mine := make([]time.Duration, 0, 1<<16)
-		for time.Since(began) < long {
+		for more() {
 			i := int(next.Add(1)) - 1
 			ask := request(i)
 			at := time.Now()

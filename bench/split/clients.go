@@ -53,16 +53,28 @@ func (w *writer) write(ctx context.Context) error {
 	return nil
 }
 
-// beside measures one client's searches for a while, and what the writer does meanwhile, in
-// writes a second.
-func (w *writer) beside(p *peers.Peer, long time.Duration) (taken peers.Taken, writes float64, err error) {
+// work is what clients got done in a while.
+type work struct {
+	searches peers.Taken
+	writes   float64 // a second
+}
+
+// beside measures one client's searches while more says so, and what the writer does meanwhile.
+func (w *writer) beside(p *peers.Peer, more func() bool) (done work, err error) {
 	began, wrote := time.Now(), w.wrote.Load()
-	taken, err = search(p, index, long)
-	return taken, float64(w.wrote.Load()-wrote) / time.Since(began).Seconds(), err
+	done.searches, err = search(p, index, more)
+	done.writes = float64(w.wrote.Load()-wrote) / time.Since(began).Seconds()
+	return done, err
+}
+
+// lasts says yes for a while.
+func lasts(long time.Duration) (more func() bool) {
+	began := time.Now()
+	return func() bool { return time.Since(began) < long }
 }
 
 // search measures one client's searches, which are of each kind in turn.
-func search(p *peers.Peer, name string, long time.Duration) (peers.Taken, error) {
+func search(p *peers.Peer, name string, more func() bool) (peers.Taken, error) {
 	ask := func(i int) []byte {
 		body := [...]string{
 			`{"query":{"match_all":{}}}`,
@@ -73,7 +85,7 @@ func search(p *peers.Peer, name string, long time.Duration) (peers.Taken, error)
 		}[i%5]
 		return peers.Request("POST", "/"+name+"/_search", "application/json", []byte(body))
 	}
-	return p.Measure(1, long, ask, func(_ int, answer []byte) error {
+	return p.MeasureWhile(1, more, ask, func(_ int, answer []byte) error {
 		if !bytes.Contains(answer, []byte(`"timed_out":false`)) || !bytes.Contains(answer, []byte(`"failed":0`)) {
 			return fmt.Errorf("a search: %.300s", answer)
 		}

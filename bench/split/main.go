@@ -105,7 +105,7 @@ func (b *bench) measure(ctx context.Context) error {
 	}
 	for range 3 {
 		for name, taken := range map[string]*[]peers.Taken{index: &b.split, shaped: &b.fresh} {
-			t, err := search(p, name, b.long)
+			t, err := search(p, name, lasts(b.long))
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (b *bench) whileClientsWork(ctx context.Context) error {
 }
 
 func (b *bench) splitNow(w *writer) (err error) {
-	if b.before, b.wroteBefore, err = w.beside(b.peer, b.long); err != nil {
+	if b.before, err = w.beside(b.peer, lasts(b.long)); err != nil {
 		return err
 	}
 	peak, most := b.peer.Peak(), b.mostOnDisk()
@@ -142,12 +142,27 @@ func (b *bench) splitNow(w *writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.during, b.wroteDuring, err = w.beside(b.peer, 2*time.Second); err != nil {
+	if b.first, err = w.beside(b.peer, lasts(2*time.Second)); err != nil {
+		return err
+	}
+	if b.then, err = w.beside(b.peer, b.goesOn(id)); err != nil {
 		return err
 	}
 	b.moved, err = ended(b.peer, id)
 	b.memory, b.diskMost = peak(), most()
 	return err
+}
+
+// goesOn says yes until a movement has finished, and for a minute at most.
+func (b *bench) goesOn(id string) (more func() bool) {
+	soon, asked, on := lasts(time.Minute), time.Now(), true
+	return func() bool {
+		if time.Since(asked) > 100*time.Millisecond {
+			m, err := movement(b.peer, id)
+			asked, on = time.Now(), err == nil && m.State != "finished"
+		}
+		return on && soon()
+	}
 }
 
 // mostOnDisk watches the folder until it is told to stop.
