@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,12 @@ func TestLiveRecordsInPostgres(t *testing.T) {
 	if os.Getenv("RESHELVE_LIVE") == "" {
 		t.Skip("RESHELVE_LIVE=1 starts real servers")
 	}
+	coordinated(t, database(t))
+}
+
+// database is a real one, until the test ends.
+func database(t *testing.T) (url string) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "reshelve-records-")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +91,7 @@ func TestLiveRecordsInPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Stop() })
-	coordinated(t, p.URL)
+	return p.URL
 }
 
 // TestNoPlaceForRecords is refused before anything is made.
@@ -103,8 +110,29 @@ func TestNoPlaceForRecords(t *testing.T) {
 // TestAMovementThatIsRecordedElsewhere is met by those that the target records, and by those
 // that are recorded in yet another place, until it has ended.
 func TestAMovementThatIsRecordedElsewhere(t *testing.T) {
-	c, data, records := control.New(wiring), filepath.Join(t.TempDir(), "data"), "local:"+filepath.Join(t.TempDir(), "records")
-	first := control.MigrateRequest{Target: data, Coordinate: records, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
+	meetElsewhere(t, filepath.Join(t.TempDir(), "data"), "local:"+filepath.Join(t.TempDir(), "records"))
+}
+
+// TestLiveRecordsElsewhere: the same of a real cluster, and of records in a real database.
+func TestLiveRecordsElsewhere(t *testing.T) {
+	if os.Getenv("RESHELVE_LIVE") == "" {
+		t.Skip("RESHELVE_LIVE=1 starts real servers")
+	}
+	server, err := servers.Start(t.Context(), servers.OpenSearch("2.19.0"), servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	meetElsewhere(t, server.URL, database(t))
+}
+
+func meetElsewhere(t *testing.T, target, records string) {
+	c, told := control.New(wiring), records
+	if u, err := url.Parse(records); err == nil && u.Host != "" { // nobody is told a user's name
+		u.User, u.RawQuery = nil, ""
+		told = u.String()
+	}
+	first := control.MigrateRequest{Target: target, Coordinate: records, NoWait: true, Yes: true, Selection: control.Selection{Repository: repository}}
 	m, err := c.Migrate(t.Context(), first, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,18 +140,18 @@ func TestAMovementThatIsRecordedElsewhere(t *testing.T) {
 	refused := func(second control.MigrateRequest) {
 		t.Helper()
 		_, err := c.Migrate(t.Context(), second, nil)
-		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "movement "+m.ID+", which is recorded at "+records) || !strings.Contains(fault.Next(err), "--at "+records) {
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "movement "+m.ID+", which is recorded at "+told) || !strings.Contains(fault.Next(err), "--at "+told) {
 			t.Errorf("%v → %s", err, fault.Next(err))
 		}
 	}
-	target, other := first, first
-	target.Coordinate, other.Coordinate = "target", "local:"+filepath.Join(t.TempDir(), "other")
-	refused(target)
+	there, other := first, first
+	there.Coordinate, other.Coordinate = "target", "local:"+filepath.Join(t.TempDir(), "other")
+	refused(there)
 	refused(other)
 	if all, err := c.Movements(t.Context(), other.Coordinate); err != nil || len(all) != 0 {
 		t.Errorf("the one that was refused is recorded: %v %v", all, err)
 	}
-	if _, err := c.Movement(t.Context(), data, m.ID); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), records) {
+	if _, err := c.Movement(t.Context(), target, m.ID); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), told) {
 		t.Errorf("asked of the target: %v", err)
 	}
 	elsewhere := first
@@ -135,14 +163,14 @@ func TestAMovementThatIsRecordedElsewhere(t *testing.T) {
 	if _, err := c.Tell(t.Context(), control.Order{At: records, ID: m.ID, Verb: movement.Abort}); err != nil {
 		t.Fatal(err)
 	}
-	refused(target) // it is at work until it has ended
+	refused(there) // it is at work until it has ended
 	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	if m, err = c.Movement(t.Context(), records, m.ID); err != nil || m.State != movement.Aborted {
 		t.Fatalf("%v %+v", err, m)
 	}
-	if _, err := c.Migrate(t.Context(), target, nil); err != nil {
+	if _, err := c.Migrate(t.Context(), there, nil); err != nil {
 		t.Errorf("after the end of the first: %v", err)
 	}
 }
