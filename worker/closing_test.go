@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -60,5 +63,46 @@ func endsOnce(t *testing.T, kind fault.Kind) {
 				said[fmt.Sprint(r.Cause)] = true
 			}
 		}
+	}
+}
+
+// overtaken is a store in which somebody else is faster, right after a record was made.
+type overtaken struct {
+	coord.Store
+	by func(key string)
+}
+
+func (o *overtaken) Create(ctx context.Context, key string, value []byte) (int64, error) {
+	revision, err := o.Store.Create(ctx, key, value)
+	if err == nil {
+		o.by(key)
+	}
+	return revision, err
+}
+
+// TestAnEndIsDoneByOne: who has made the piece of an end, and was overtaken in claiming it, does not
+// take it from who holds it, or a third would end the movement beside.
+func TestAnEndIsDoneByOne(t *testing.T) {
+	f := newFleet(t)
+	f.tell(movement.Abort)
+	m := f.state()
+	store := &overtaken{f.Driver.Store(), func(key string) {
+		if held, _, err := drive.Claim[work.Lease](t.Context(), f.Driver, key, "faster", policy); err != nil || held == nil {
+			t.Errorf("%s was not claimed: %v", key, err)
+		}
+	}}
+	slow := worker.Slot{Driver: drive.New(store, 0), Worker: "slower", Logger: slog.New(slog.DiscardHandler)}
+	for range 2 {
+		outcome, err := worker.Closing(t.Context(), slow, &m, policy, func(context.Context, string) error {
+			t.Error("two end the movement")
+			return nil
+		})
+		if err != nil || outcome.Done || outcome.Worked {
+			t.Errorf("%+v %v", outcome, err)
+		}
+	}
+	lease, err := drive.Read[work.Lease](t.Context(), f.Driver, worker.ClosingKey("m"))
+	if err != nil || lease.LeaseHolderID != "faster" {
+		t.Errorf("it is held by %q: %v", lease.LeaseHolderID, err)
 	}
 }

@@ -56,13 +56,18 @@ func same(a, b *movement.Record) bool {
 }
 
 // TakeBack removes a record that was made for a movement which is at its end: whoever ends it
-// may have removed its records before.
+// may have removed its records before. The piece of that end itself is needed until it has come:
+// another slot may hold what this one has made.
 func (s Slot) TakeBack(ctx context.Context, m *movement.Record, key string) error {
 	now, err := s.Driver.Movement(ctx, m.ID)
-	if err != nil || !now.State.Ended() && !now.Settling && now.State != movement.Aborting && now.State != movement.Reversing {
+	if err != nil {
 		return err
 	}
-	return s.Driver.Remove(ctx, key)
+	ending := now.Settling || now.State == movement.Aborting || now.State == movement.Reversing
+	if now.State.Ended() || ending && key != ClosingKey(m.ID) {
+		return s.Driver.Remove(ctx, key)
+	}
+	return nil
 }
 
 // claimNew is Claim of a piece that is made when it is not there.
