@@ -1,49 +1,25 @@
 package transfer_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/conversation"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/transfer"
 )
 
-var update = flag.Bool("update", false, "write the answers that are given now into testdata")
-
 var change = placement.Change{By: "ann", Why: "it is too big", At: time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)}
 
-// TestConversations plays testdata/*.txt: each line is something that happens, and below it,
-// indented, stand the lines of the record that it has changed, and what is to be done.
+// TestConversations: each line is something that happens, and below it, indented, stand the lines
+// of the record that it has changed, and what is to be done.
 // "index N" begins an index of N shards, "split SHARD into K", "split by M" and "merge A B"
 // begin its reshaping; "map", "record" and "owed" ask; after "as M" workers of movement M speak.
 func TestConversations(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	if len(files) == 0 {
-		t.Fatal("no conversations")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			script, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(script))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(script) {
-				t.Errorf("the conversation went otherwise:\n%s", got)
-			}
-		})
-	}
+	conversation.Play(t, func(t *testing.T) conversation.Machine { return &talk{t: t, movement: "m1"} })
 }
 
 // talk is a conversation: the index, as the coordination store has it.
@@ -51,37 +27,18 @@ type talk struct {
 	t        *testing.T
 	placed   placement.Placement
 	movement string // whose worker speaks
-	out      strings.Builder
+	say      func(line string)
 }
 
-func play(t *testing.T, script string) string {
-	c := talk{t: t, movement: "m1"}
-	for line := range strings.SplitSeq(strings.TrimSuffix(script, "\n"), "\n") {
-		if strings.HasPrefix(line, "\t") {
-			continue // an answer of before
-		}
-		c.out.WriteString(line + "\n")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		before := c.record()
-		effects, err := c.do(line)
-		if err != nil {
-			c.say(fault.KindOf(err).String() + ": " + err.Error())
-			if next := fault.Next(err); next != "" {
-				c.say("→ " + next)
-			}
-			continue
-		}
-		if word, _, _ := strings.Cut(line, " "); slices.Contains([]string{"map", "record", "owed", "index", "as"}, word) {
-			continue
-		}
+func (c *talk) Hear(line string, say func(string)) error {
+	c.say = say
+	before := c.record()
+	effects, err := c.do(line)
+	if word, _, _ := strings.Cut(line, " "); err == nil && !slices.Contains([]string{"map", "record", "owed", "index", "as"}, word) {
 		c.changed(before, effects)
 	}
-	return c.out.String()
+	return err
 }
-
-func (c *talk) say(line string) { c.out.WriteString("\t" + line + "\n") }
 
 func (c *talk) lines(text string) {
 	for line := range strings.Lines(text) {
@@ -179,17 +136,5 @@ func (c *talk) do(line string) (effects []transfer.Effect, err error) {
 }
 
 func TestTheTableIsPrinted(t *testing.T) {
-	got := transfer.TableText()
-	if *update {
-		if err := os.WriteFile("testdata/table.md", []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/table.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("testdata/table.md is not what the table says:\n%s", got)
-	}
+	conversation.Golden(t, "testdata/table.md", transfer.TableText())
 }

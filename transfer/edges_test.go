@@ -2,10 +2,10 @@ package transfer_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/reshelve/reshelve/conversation"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/transfer"
@@ -131,19 +131,7 @@ func TestEveryEdge(t *testing.T) {
 			b.WriteString("\n")
 		}
 	}
-	got := b.String()
-	if *update {
-		if err := os.WriteFile("testdata/edges.md", []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/edges.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("testdata/edges.md is not what happens:\n%s", got)
-	}
+	conversation.Golden(t, "testdata/edges.md", b.String())
 }
 
 func answer(t *testing.T, p placement.Placement, e transfer.Event) string {

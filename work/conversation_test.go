@@ -2,45 +2,22 @@ package work_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/conversation"
 	"github.com/reshelve/reshelve/work"
 )
 
-var update = flag.Bool("update", false, "write the answers that are given now into testdata")
-
-// TestConversations plays testdata/*.txt: each line is said by a worker or an operator at a
-// time of the coordination store, and below it, indented, is what stands in the store then,
-// or why not.
+// TestConversations: each line is said by a worker or an operator at a time of the coordination
+// store, and below it, indented, is what stands in the store then, or why not.
 func TestConversations(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	if len(files) == 0 {
-		t.Fatal("no conversations")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			script, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := newTable(t).play(string(script))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(script) {
-				t.Errorf("the conversation went otherwise:\n%s", got)
-			}
-		})
-	}
+	conversation.Play(t, func(t *testing.T) conversation.Machine {
+		return &table{t: t, items: map[string]work.Item{}, policy: work.Default}
+	})
 }
 
 // table is where the items of a conversation lie.
@@ -49,34 +26,17 @@ type table struct {
 	items  map[string]work.Item
 	policy work.Policy
 	now    time.Time
-	out    strings.Builder
+	say    func(format string, args ...any)
 }
 
-func newTable(t *testing.T) *table {
-	return &table{t: t, items: map[string]work.Item{}, policy: work.Default}
-}
-
-func (c *table) say(format string, args ...any) { fmt.Fprintf(&c.out, "\t"+format+"\n", args...) }
-
-func (c *table) play(script string) string {
-	for _, line := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
-		if strings.HasPrefix(line, "\t") {
-			continue
-		}
-		c.out.WriteString(line + "\n")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		words := strings.Fields(line)
-		if at, err := time.Parse("15:04:05", words[0]); err == nil {
-			c.now = time.Date(2026, 3, 1, at.Hour(), at.Minute(), at.Second(), 0, time.FixedZone("elsewhere", 3600)).Add(time.Hour)
-			words = words[1:]
-		}
-		if err := c.do(words); err != nil {
-			c.say("%s: %s", fault.KindOf(err), err)
-		}
+func (c *table) Hear(line string, say func(string)) error {
+	c.say = func(format string, args ...any) { say(fmt.Sprintf(format, args...)) }
+	words := strings.Fields(line)
+	if at, err := time.Parse("15:04:05", words[0]); err == nil {
+		c.now = time.Date(2026, 3, 1, at.Hour(), at.Minute(), at.Second(), 0, time.FixedZone("elsewhere", 3600)).Add(time.Hour)
+		words = words[1:]
 	}
-	return c.out.String()
+	return c.do(words)
 }
 
 func (c *table) do(words []string) error {
