@@ -3,43 +3,14 @@ package inflate
 import (
 	"bytes"
 	"compress/flate"
-	"encoding/binary"
 	"io"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	library "github.com/klauspost/compress/flate"
+
+	"github.com/reshelve/reshelve/lucene/lucenetest"
 )
-
-// block is one block of a chunk that Lucene 9.12 wrote.
-type block struct {
-	dictionary []byte
-	length     int // decompressed
-	data       []byte
-}
-
-// blocks reads testdata/chunk.blocks, or the file that RESHELVE_BLOCKS names:
-// of each block three little-endian 32-bit lengths (dictionary, decompressed,
-// compressed), dictionary and compressed data.
-func blocks(t testing.TB) []block {
-	path := "testdata/chunk.blocks"
-	if other := os.Getenv("RESHELVE_BLOCKS"); other != "" {
-		path = other
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []block
-	for len(data) > 0 {
-		d, n, c := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:])
-		data = data[12:]
-		all = append(all, block{data[:d:d], int(n), data[d : d+c]})
-		data = data[d+c:]
-	}
-	return all
-}
 
 // standard inflates by compress/flate: the output, and how many bytes it took.
 func standard(src, dictionary []byte) ([]byte, int, error) {
@@ -72,13 +43,13 @@ func check(t *testing.T, z *Decoder, src, dictionary []byte, length, room int) {
 
 func TestBlocksOfLuceneInflateAsByTheStandardLibrary(t *testing.T) {
 	z := new(Decoder)
-	for _, b := range blocks(t) {
+	for _, b := range lucenetest.Blocks(t) {
 		for _, room := range []int{0, 64} {
-			check(t, z, b.data, b.dictionary, b.length, room)
-			check(t, z, append(bytes.Clone(b.data), "what follows"...), b.dictionary, b.length, room)
-			check(t, z, b.data, b.dictionary, b.length-1, room)
-			check(t, z, b.data, b.dictionary, b.length+1, room)
-			check(t, z, b.data[:len(b.data)-1], b.dictionary, b.length, room)
+			check(t, z, b.Data, b.Dictionary, b.Length, room)
+			check(t, z, append(bytes.Clone(b.Data), "what follows"...), b.Dictionary, b.Length, room)
+			check(t, z, b.Data, b.Dictionary, b.Length-1, room)
+			check(t, z, b.Data, b.Dictionary, b.Length+1, room)
+			check(t, z, b.Data[:len(b.Data)-1], b.Dictionary, b.Length, room)
 		}
 	}
 }
@@ -125,26 +96,26 @@ func TestContentsOfEveryKindAtEveryLevel(t *testing.T) {
 func TestDamageIsFoundWhereTheStandardLibraryFindsIt(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	z := new(Decoder)
-	all := blocks(t)
+	all := lucenetest.Blocks(t)
 	for range 3000 {
 		b := all[random.IntN(len(all))]
-		src := bytes.Clone(b.data[:min(len(b.data), 1+random.IntN(2000))])
+		src := bytes.Clone(b.Data[:min(len(b.Data), 1+random.IntN(2000))])
 		for range 1 + random.IntN(3) {
 			src[random.IntN(min(len(src), 1+random.IntN(400)))] ^= 1 << random.IntN(8)
 		}
-		length := b.length
-		if out, _, err := standard(src, b.dictionary); err == nil {
+		length := b.Length
+		if out, _, err := standard(src, b.Dictionary); err == nil {
 			length = len(out)
 		}
-		check(t, z, src, b.dictionary, length, 0)
+		check(t, z, src, b.Dictionary, length, 0)
 	}
 }
 
 // FuzzInflate compares with compress/flate, both for validity and for output.
 func FuzzInflate(f *testing.F) {
-	for _, b := range blocks(f) {
-		if len(b.data) < 8000 {
-			f.Add(b.data, b.dictionary[:min(len(b.dictionary), 2000)])
+	for _, b := range lucenetest.Blocks(f) {
+		if len(b.Data) < 8000 {
+			f.Add(b.Data, b.Dictionary[:min(len(b.Dictionary), 2000)])
 		}
 	}
 	for _, src := range []string{"\x03\x00", "\x01\x01\x00\xfe\xffa", "\x4b\x84\x00\x00", "\x05\xc0\x81\x00\x00\x00\x00\x00\x90\xff\x6b\x04"} {
@@ -161,12 +132,12 @@ func FuzzInflate(f *testing.F) {
 }
 
 func BenchmarkInflate(b *testing.B) {
-	all := blocks(b)
+	all := lucenetest.Blocks(b)
 	var total int64
 	largest := 0
 	for _, x := range all {
-		total += int64(x.length)
-		largest = max(largest, len(x.dictionary)+x.length)
+		total += int64(x.Length)
+		largest = max(largest, len(x.Dictionary)+x.Length)
 	}
 	dst := make([]byte, largest+64)
 	b.Run("Decode", func(b *testing.B) {
@@ -174,8 +145,8 @@ func BenchmarkInflate(b *testing.B) {
 		z := new(Decoder)
 		for b.Loop() {
 			for _, x := range all {
-				copy(dst, x.dictionary)
-				if _, err := z.Decode(dst, len(x.dictionary), len(x.dictionary)+x.length, x.data); err != nil {
+				copy(dst, x.Dictionary)
+				if _, err := z.Decode(dst, len(x.Dictionary), len(x.Dictionary)+x.Length, x.Data); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -186,8 +157,8 @@ func BenchmarkInflate(b *testing.B) {
 		z := library.NewReader(nil)
 		for b.Loop() {
 			for _, x := range all {
-				z.(library.Resetter).Reset(bytes.NewReader(x.data), x.dictionary)
-				if _, err := io.ReadFull(z, dst[:x.length]); err != nil {
+				z.(library.Resetter).Reset(bytes.NewReader(x.Data), x.Dictionary)
+				if _, err := io.ReadFull(z, dst[:x.Length]); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,67 +2,38 @@ package lz4
 
 import (
 	"bytes"
-	"encoding/binary"
-	"os"
 	"testing"
 
 	oracle "github.com/pierrec/lz4/v4"
+
+	"github.com/reshelve/reshelve/lucene/lucenetest"
 )
 
-// block is one block of a chunk that Lucene 9.12 wrote.
-type block struct {
-	dictionary []byte
-	length     int // decompressed
-	data       []byte
-}
-
-// blocks reads testdata/chunk.blocks, or the file that RESHELVE_BLOCKS names:
-// of each block three little-endian 32-bit lengths (dictionary, decompressed,
-// compressed), dictionary and compressed data.
-func blocks(t testing.TB) []block {
-	path := "testdata/chunk.blocks"
-	if other := os.Getenv("RESHELVE_BLOCKS"); other != "" {
-		path = other
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []block
-	for len(data) > 0 {
-		d, n, c := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:])
-		data = data[12:]
-		all = append(all, block{data[:d:d], int(n), data[d : d+c]})
-		data = data[d+c:]
-	}
-	return all
-}
-
 func TestBlocksOfLuceneDecodeAsByTheReferenceLibrary(t *testing.T) {
-	for i, b := range blocks(t) {
-		want := make([]byte, b.length)
+	for i, b := range lucenetest.Blocks(t) {
+		want := make([]byte, b.Length)
 		n := 0
-		if b.length > 0 {
+		if b.Length > 0 {
 			var err error
-			if n, err = oracle.UncompressBlockWithDict(b.data, want, b.dictionary); err != nil || n != b.length {
+			if n, err = oracle.UncompressBlockWithDict(b.Data, want, b.Dictionary); err != nil || n != b.Length {
 				t.Fatalf("block %d: the reference: %d, %v", i, n, err)
 			}
 		}
 		for _, room := range []int{0, 1, 7, 64} {
 			for _, trailing := range []int{0, 1, 100} {
-				dst := make([]byte, len(b.dictionary)+b.length+room)
-				copy(dst, b.dictionary)
-				used, err := Decode(dst, len(b.dictionary), len(b.dictionary)+b.length, append(b.data[:len(b.data):len(b.data)], make([]byte, trailing)...))
-				if err != nil || used != len(b.data) {
-					t.Fatalf("block %d, room %d, %d trailing bytes: %d of %d bytes used, %v", i, room, trailing, used, len(b.data), err)
+				dst := make([]byte, len(b.Dictionary)+b.Length+room)
+				copy(dst, b.Dictionary)
+				used, err := Decode(dst, len(b.Dictionary), len(b.Dictionary)+b.Length, append(b.Data[:len(b.Data):len(b.Data)], make([]byte, trailing)...))
+				if err != nil || used != len(b.Data) {
+					t.Fatalf("block %d, room %d, %d trailing bytes: %d of %d bytes used, %v", i, room, trailing, used, len(b.Data), err)
 				}
-				if !bytes.Equal(dst[len(b.dictionary):][:b.length], want) || !bytes.Equal(dst[:len(b.dictionary)], b.dictionary) {
+				if !bytes.Equal(dst[len(b.Dictionary):][:b.Length], want) || !bytes.Equal(dst[:len(b.Dictionary)], b.Dictionary) {
 					t.Fatalf("block %d, room %d: wrong bytes", i, room)
 				}
 			}
 		}
-		if used, err := Measure(b.data, b.length); err != nil || used != len(b.data) {
-			t.Fatalf("block %d: measured %d of %d, %v", i, used, len(b.data), err)
+		if used, err := Measure(b.Data, b.Length); err != nil || used != len(b.Data) {
+			t.Fatalf("block %d: measured %d of %d, %v", i, used, len(b.Data), err)
 		}
 	}
 }
@@ -107,8 +78,8 @@ func TestDamagedBlocks(t *testing.T) {
 // FuzzLZ4 compares Decode with and without room, Measure, and a plain decoder of
 // the format.
 func FuzzLZ4(f *testing.F) {
-	for _, b := range blocks(f) {
-		f.Add(b.data, uint16(len(b.dictionary)), uint16(b.length), uint8(64))
+	for _, b := range lucenetest.Blocks(f) {
+		f.Add(b.Data, uint16(len(b.Dictionary)), uint16(b.Length), uint8(64))
 	}
 	f.Add([]byte("\x1fa\x01\x00\x01\x10b"), uint16(0), uint16(22), uint8(3))
 	f.Fuzz(func(t *testing.T, src []byte, history, length uint16, room uint8) {
@@ -188,20 +159,20 @@ func plainDecode(dst []byte, start, end int, src []byte) (int, error) {
 }
 
 func BenchmarkLZ4(b *testing.B) {
-	all := blocks(b)
+	all := lucenetest.Blocks(b)
 	var total int64
 	largest := 0
 	for _, x := range all {
-		total += int64(x.length)
-		largest = max(largest, len(x.dictionary)+x.length)
+		total += int64(x.Length)
+		largest = max(largest, len(x.Dictionary)+x.Length)
 	}
 	dst := make([]byte, largest+64)
 	b.Run("Decode", func(b *testing.B) {
 		b.SetBytes(total)
 		for b.Loop() {
 			for _, x := range all {
-				copy(dst, x.dictionary)
-				if _, err := Decode(dst, len(x.dictionary), len(x.dictionary)+x.length, x.data); err != nil {
+				copy(dst, x.Dictionary)
+				if _, err := Decode(dst, len(x.Dictionary), len(x.Dictionary)+x.Length, x.Data); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -211,7 +182,7 @@ func BenchmarkLZ4(b *testing.B) {
 		b.SetBytes(total)
 		for b.Loop() {
 			for _, x := range all {
-				if _, err := oracle.UncompressBlockWithDict(x.data, dst[:x.length], x.dictionary); err != nil && x.length > 0 {
+				if _, err := oracle.UncompressBlockWithDict(x.Data, dst[:x.Length], x.Dictionary); err != nil && x.Length > 0 {
 					b.Fatal(err)
 				}
 			}
