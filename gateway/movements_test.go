@@ -1,10 +1,8 @@
 package gateway_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -15,14 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/blob"
-	"github.com/reshelve/reshelve/blob/folder"
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord"
-	records "github.com/reshelve/reshelve/coord/memory"
-	"github.com/reshelve/reshelve/gateway"
-	shards "github.com/reshelve/reshelve/shard"
-	shard "github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/gateway/gatewaytest"
+	"github.com/reshelve/reshelve/shard/memory"
 )
 
 // served is a store that is served, with movements, in memory.
@@ -33,40 +25,7 @@ type served struct {
 
 func serveMovements(t *testing.T) served {
 	t.Helper()
-	return serveMovementsOn(t, shard.New(shard.Options{}))
-}
-
-func serveMovementsOn(t *testing.T, engine shards.Engine) served {
-	t.Helper()
-	c := control.New(control.Wiring{
-		Blobs: map[string]blob.Opener{"file": folder.Open},
-		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
-			return control.Folder{Coord: records.New(), Engine: engine}, nil
-		},
-		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
-			return gateway.New(s, gateway.Options{}).HTTP()
-		},
-		Steer: gateway.OfferMovements,
-	})
-	ctx, stop := context.WithCancel(context.Background())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)},
-			func(s control.Serving) { ready <- s.Address })
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case address := <-ready:
-		return served{t, address}
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	panic("unreachable")
+	return served{t, gatewaytest.Serve(t, memory.New(memory.Options{}))}
 }
 
 // ask sends a request, and gives the status, the header and the body of the answer.

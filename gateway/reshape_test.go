@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/gateway/gatewaytest"
 	"github.com/reshelve/reshelve/shard/embedded"
 )
 
@@ -132,7 +133,7 @@ func serveOnDisk(t *testing.T) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serveMovementsOn(t, engine)
+	return served{t, gatewaytest.Serve(t, engine)}
 }
 
 // after is the order key behind one.

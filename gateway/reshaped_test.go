@@ -198,7 +198,18 @@ func handOver(t *testing.T, s *store.Store, index string, of func(placement.Plac
 	from, to := of(p)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	h, err := s.HandOff(ctx, p.Index, from, to, time.Minute, func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
+	h, err := s.HandOff(ctx, p.Index, from, to, time.Minute, handedTo(from, to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Staged.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// handedTo gives the placement in which some shards have become others.
+func handedTo(from []uint32, to []shard.Incarnation) func(placement.Placement, map[uint32]int64) (placement.Placement, error) {
+	return func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
 		p.Version++
 		p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
 		for _, i := range to {
@@ -207,11 +218,5 @@ func handOver(t *testing.T, s *store.Store, index string, of func(placement.Plac
 		}
 		slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
 		return p, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Staged.Close(); err != nil {
-		t.Error(err)
 	}
 }

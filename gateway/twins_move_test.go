@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -132,16 +131,9 @@ func (w *twins) handOverUnder(t *rapid.T) {
 func (w *twins) flip(ctx context.Context) error {
 	from, to := w.from, w.to
 	var before []placement.Shard
-	h, err := w.store.HandOff(ctx, w.index, from, to, time.Minute, func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
-		p.Version++
+	h, err := w.store.HandOff(ctx, w.index, from, to, time.Minute, func(p placement.Placement, at map[uint32]int64) (placement.Placement, error) {
 		before = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return !slices.Contains(from, row.Number) })
-		p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
-		for _, i := range to {
-			p.Shards = append(p.Shards, placement.Shard{Number: i.Number, Range: i.Range, Epoch: p.Version, Term: i.Term, Node: placement.Local})
-			p.Next = max(p.Next, i.Number+1)
-		}
-		slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
-		return p, nil
+		return handedTo(from, to)(p, at)
 	})
 	if err != nil {
 		return err

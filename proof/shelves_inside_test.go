@@ -3,15 +3,11 @@ package proof
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/coord/memory"
-	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/gateway/gatewaytest"
 	"github.com/reshelve/reshelve/shard/embedded"
 )
 
@@ -57,31 +53,5 @@ func serveInside(t *testing.T) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := control.New(control.Wiring{
-		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
-			return control.Folder{Coord: memory.New(), Engine: engine}, nil
-		},
-		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
-			return gateway.New(s, gateway.Options{}).HTTP()
-		},
-		Steer: gateway.OfferMovements,
-	})
-	ctx, stop := context.WithCancel(context.Background())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)},
-			func(s control.Serving) { ready <- s.Address })
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case url = <-ready:
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	return url
+	return gatewaytest.Serve(t, engine)
 }

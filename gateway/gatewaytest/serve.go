@@ -1,0 +1,50 @@
+package gatewaytest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	"github.com/reshelve/reshelve/blob"
+	"github.com/reshelve/reshelve/blob/folder"
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Serve serves an engine until the test ends, and closes it then. It gives the URL.
+func Serve(t testing.TB, engine shard.Engine) (url string) {
+	t.Helper()
+	c := control.New(control.Wiring{
+		Blobs: map[string]blob.Opener{"file": folder.Open},
+		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
+			return control.Folder{Coord: memory.New(), Engine: engine}, nil
+		},
+		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
+			return gateway.New(s, gateway.Options{}).HTTP()
+		},
+		Steer: gateway.OfferMovements,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)},
+			func(s control.Serving) { ready <- s.Address })
+	}()
+	select {
+	case url = <-ready:
+	case err := <-ended:
+		stop()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return url
+}
