@@ -86,7 +86,7 @@ func TestAnEndIsDoneByOne(t *testing.T) {
 	f := newFleet(t)
 	f.tell(movement.Abort)
 	m := f.state()
-	store := &overtaken{f.Driver.Store(), func(key string) {
+	store := &overtaken{f.Store(), func(key string) {
 		if held, _, err := drive.Claim[work.Lease](t.Context(), f.Driver, key, "faster", policy); err != nil || held == nil {
 			t.Errorf("%s was not claimed: %v", key, err)
 		}
