@@ -1,4 +1,5 @@
-// Package lucenetest reads what Lucene wrote for the tests of decoders.
+// Package lucenetest reads blocks that Lucene has written, as they lie in its files, for the tests of
+// the packages that decode them.
 package lucenetest
 
 import (
