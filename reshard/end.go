@@ -22,7 +22,9 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 		return worker.Outcome{}, nil
 	}
 	return worker.Closing(ctx, s, m, t.plan.Policy, func(ctx context.Context, reported string) error {
-		l.unpin(func(at pin) bool { return at.movement == m.ID }) // it was led back before it was compared
+		unpin := func() { l.unpin(func(at pin) bool { return at.movement == m.ID }) }
+		unpin()       // it was led back before it was compared
+		defer unpin() // the index was deleted before what is led back was
 		err := do(t, ctx)
 		var p *Progress
 		if err == nil {

@@ -40,7 +40,7 @@ func (c *client) next() {
 	case w.over, c.leaves:
 		c.gone = true
 		return
-	case w.server == nil:
+	case w.server == nil, w.cut():
 		c.later()
 		return
 	}
@@ -65,6 +65,7 @@ func (c *client) later() {
 // request asks the process that serves, sometimes by an old placement, and then goes on.
 func (c *client) request(what string, do func(context.Context) any, told func(answer any)) {
 	w, began := c.of, time.Now()
+	was := w.deletion
 	routes := int64(0)
 	if len(w.versions) > 1 && c.chance.IntN(3) == 0 {
 		routes = w.versions[max(0, len(w.versions)-1-c.chance.IntN(6))]
@@ -79,6 +80,7 @@ func (c *client) request(what string, do func(context.Context) any, told func(an
 		if !heard {
 			answer = errDead
 		}
+		w.answered(name, was, answer)
 		told(answer)
 		if took := time.Since(began); heard && w.script.calm() && took > w.script.Budget+slack {
 			w.violate("L7", "%s took %s, and nothing had happened to anybody", name, took)
@@ -180,11 +182,14 @@ func (c *client) wrote(want wanted, write document.Write, a document.Written) {
 		if want.expects == "refuses" {
 			w.violate("L4", "%s is taken as %+v, and should have been refused:%s", what, a.Versions, k.story(k.low))
 		}
-		if _, known := k.certain(); k.low > 0 && a.SeqNo <= before.SeqNo {
+		if _, known := k.certain(); before.PrimaryTerm > 0 && a.SeqNo <= before.SeqNo {
 			w.violate("L2", "%s gets number %d after %d (known %t)", what, a.SeqNo, before.SeqNo, known)
 		}
 		k.is(want.n, applied, a.Versions)
 		w.unique(k, a)
+		if w.follower != nil {
+			w.follower.passed(k)
+		}
 		if a.Refreshed {
 			k.refreshed(want.n)
 		}
@@ -208,6 +213,9 @@ func notRemembered(err error) bool { return exception.Is(err, exception.IllegalA
 // understood is L12: a request that was not carried out is told why, in a way that says that it
 // may be tried again.
 func (w *shelves) understood(what string, err error) {
+	if missing(err) {
+		return // see answered
+	}
 	if fault.Is(err, fault.Bug) && err != errDead { //nolint:errorlint // it is that very one
 		w.violate("L12", "%s: %v", what, err)
 	}
@@ -269,11 +277,16 @@ func (c *client) search() {
 	})
 }
 
+// named is the index, which has to be there.
+func named() catalog.Expression {
+	return catalog.Expression{Names: []string{indexName}, Options: catalog.Options{NoIndicesIsError: true}}
+}
+
 // searched finds all documents.
 func (s *server) searched(ctx context.Context) any {
 	r := search.NewRequest()
 	r.Size, r.TrackTotal = 1000, -1
-	found, err := s.store.Find(ctx, store.Where{Expression: catalog.Expression{Names: []string{indexName}}, Whole: true}, r)
+	found, err := s.store.Find(ctx, store.Where{Expression: named(), Whole: true}, r)
 	if err != nil {
 		return err
 	}
@@ -324,7 +337,7 @@ func (c *client) refresh() {
 		lows[i] = k.low
 	}
 	c.request("refreshes", func(ctx context.Context) any {
-		_, err := w.server.store.Refresh(ctx, catalog.Expression{Names: []string{indexName}})
+		_, err := w.server.store.Refresh(ctx, named())
 		return err
 	}, func(answer any) {
 		if err, failed := answer.(error); failed {

@@ -32,6 +32,8 @@
 //     the nth.
 //   - truth: what the snapshots hold, by position, and what is to become of it: the steps of
 //     transformations are written here a second time.
+//   - follower: a consumer of the changes of all shards of an index that is reshaped, by cursors that
+//     it keeps now and then; see [Script].
 //   - violation: a law that does not hold, with the instant.
 //   - fleet: workers over a lane in which nothing is to be done, to measure how they claim; see [Fleet].
 //
@@ -70,16 +72,22 @@
 //
 //   - L1: who reads a document in real time sees the newest write that anybody was told of or has
 //     seen, or one that is on its way; at the end all documents are read.
-//   - L2: so with deletions; numbers of a document's writes grow, over all hand-offs.
+//   - L2: so with deletions; numbers of a document's writes grow, over all hand-offs. Once somebody
+//     was told that the index is gone, nobody finds it again.
 //   - L3: a search shows each document at most once, and as it was at the last refresh or later,
 //     never going back; its total is what it shows.
 //   - L4: conditional writes are taken and refused as the document stands, also by routes of old
 //     placements.
 //   - L5: an abort leaves the rows of the placement as they were, a reversal their ranges; nothing
-//     is left in the placement, the ledger, the records and, staged or forgotten, on the disk.
+//     is left in the placement, the ledger, the records and, staged or forgotten, on the disk. Of an
+//     index that was deleted nothing at all is left, and its movements end without an operator.
 //   - L6: each version of the placement follows the one before, gives each key one owner, and gives
 //     no epoch, term or number again; leases as above.
 //   - L7: when nothing befalls anybody, no request and no fence takes longer than the budget allows.
+//   - L8: a cursor of the follower moves forward only, over all hand-offs, and passes no write that
+//     was acknowledged and not delivered.
+//   - L10: the follower sees no document go back, gets what a change names or a later version, each
+//     under one identity (document, term, number), and has at the end what there is.
 //   - L11: every movement comes to its end, and one that is held says why.
 //   - L12: no request ends as a bug of this program.
 //
@@ -93,11 +101,23 @@
 // is mended. SIM_MUTANTS=1 go test ./sim -run Mutants plants known mistakes, and must meet each.
 //
 // TestTheMatrix is exhaustive at a small size: each step of a split, a merge, a reversal and an
-// abort, killed before and after it, with the process or a slot asleep past its lease, and with
-// the disk full.
+// abort, killed before and after it, with the process or a slot asleep past its lease, with the disk
+// full, and with the index deleted just then.
 //
-// Absent on purpose: the files of the engine (package proof kills the real binary), consumers of
-// changes (L10), deleting an index that is reshaped, reading repositories over a network (package blob has its own tests), other
+// The follower is built over what a shard offers, since the store has no way to follow an index yet. It
+// shows that positions are enough for that: behind a hand-off one goes on behind the lowest of the
+// cursors whose ranges a shard has now. A shard that went on under its number has all changes, those of
+// what it has handed over too, and another one has those since the hand-off; where that is more than
+// the cursor has seen the shard says so ([shard.Expired]), and is read as a whole.
+//
+// Partitions: one process has the folder, so that between it and the coordination store the store is
+// away, unsure or busy (a part of the calls fails), and the process may be cut off for longer than its
+// leases last and nobody takes over; between it and those who ask it the clients are cut off, which
+// loses answers of what was done; a slot that is cut off alone is one that stalls, or whose calls
+// happen to be those that fail.
+//
+// Absent on purpose: the files of the engine (package proof kills the real binary),
+// reading repositories over a network (package blob has its own tests), other
 // lanes, and a model of how long work takes on real machines. Not simulated yet: data streams,
 // taking the snapshot, and a coordination store that is an index of the target (it fails as the
 // contract of coord says, and not by HTTP). A document that comes back out of the hands of a process

@@ -124,6 +124,13 @@ func DrawShelves(seed uint64) *Script {
 		}
 		s.Mishaps = append(s.Mishaps, m)
 	}
+	s.Follows = r.IntN(2) == 0
+	switch r.IntN(8) {
+	case 0:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "delete", Whom: indexName, At: near()})
+	case 1:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "clients", Whom: befalls("clients"), At: near(), For: between(time.Second, 30*time.Second)})
+	}
 	return s
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/movement"
@@ -50,7 +49,7 @@ func (w *shelves) askedFor(id string) *asked {
 // before in one step, with an epoch and a term that were never given before.
 func (w *shelves) placementChanged(was []byte, change coord.Write) {
 	if change.Op == coord.OpDelete { // of an index that was not quite made when its process died
-		if len(w.given) > 0 {
+		if len(w.given) > 0 && w.deletion == standing {
 			w.violate("L1", "%s is removed", change.Key)
 		}
 		w.versions, w.numbering = nil, map[shard.ID]map[int64]bool{}
@@ -134,11 +133,14 @@ func (w *shelves) movementChanged(was, is []byte) {
 		return
 	}
 	a, p := w.askedFor(now.ID), w.placed()
-	if r, found, _ := transfer.Of(p); found && r.Movement == now.ID {
+	if r, found, _ := transfer.Of(p); found && r.Movement == now.ID && w.isNamed() {
 		w.violate("L5", "movement %s is %s, and stands in the placement: %s", now.ID, now.State, r)
 	}
 	if entries := w.records.list(movement.LedgerPrefix(now.ID)); len(entries) > 0 {
 		w.violate("L5", "movement %s is %s, and its ledger has %s", now.ID, now.State, entries[0].Key)
+	}
+	if w.deletion != standing && a.then == nil { // its reshaping went with the index
+		return
 	}
 	switch now.State {
 	case movement.Aborted:
@@ -177,6 +179,10 @@ func (w *shelves) reported(m *movement.Record) {
 // audit reads everything that was ever written, and compares it with what is known.
 func (s *server) audit() {
 	w := s.of
+	if w.deletion == gone {
+		s.auditGone()
+		return
+	}
 	lows := make([]int, len(w.keys))
 	for i, k := range w.keys {
 		lows[i] = k.low
@@ -189,7 +195,7 @@ func (s *server) audit() {
 				return err
 			}
 		}
-		if _, err := s.store.Refresh(ctx, catalog.Expression{Names: []string{indexName}}); err != nil {
+		if _, err := s.store.Refresh(ctx, named()); err != nil {
 			return err
 		}
 		if shown, fine := s.searched(ctx).(shownDocuments); fine {
@@ -207,6 +213,9 @@ func (s *server) audit() {
 			lows[i] = k.low
 		}
 		w.complete("at last, somebody", all.shown, lows)
+		if w.follower != nil {
+			w.follower.compare(all.found)
+		}
 		w.close()
 	})
 }
@@ -220,6 +229,6 @@ type audited struct {
 // calm tells whether nothing befalls anybody but what operators ask for.
 func (s *Script) calm() bool {
 	return !slices.ContainsFunc(s.Mishaps, func(m Mishap) bool {
-		return !slices.Contains([]string{"split", "merge", "split-keeping", "merge-keeping", "verb"}, m.What)
+		return !slices.Contains([]string{"split", "merge", "split-keeping", "merge-keeping", "verb", "delete", "delete-at"}, m.What)
 	})
 }

@@ -65,7 +65,7 @@ func Shrink(s *Script, fails func(*Script) bool) *Script {
 			}
 		}
 		for _, smaller := range []func(*Script){
-			func(s *Script) { s.Workers-- }, func(s *Script) { s.Slots = 1 }, func(s *Script) { s.Into = false },
+			func(s *Script) { s.Workers-- }, func(s *Script) { s.Slots = 1 }, func(s *Script) { s.Into = false }, func(s *Script) { s.Follows = false },
 			func(s *Script) { s.Transform = false }, func(s *Script) { s.Delta = "" },
 			func(s *Script) { s.Clients = max(s.Clients-1, min(s.Clients, 1)) }, func(s *Script) { s.Keys = max(s.Keys-1, min(s.Keys, 1)) },
 			func(s *Script) { s.Shards = max(s.Shards-1, min(s.Shards, 1)) },

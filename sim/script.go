@@ -42,7 +42,11 @@ import (
 //	split 0/3 at 5s                   the shard with the lowest range becomes three; all/2: each becomes two
 //	merge 1+2 at 5s                   the second by range is joined with the one behind it
 //	split-keeping 0/3 at 5s           the same, and the way back is kept; so merge-keeping
+//	delete books at 5s                an operator deletes the index
+//	delete-at 57                      the same, when step 57 is about to be taken
+//	follows                           somebody follows the changes of all shards
 //	disk full at 10s for 20s
+//	clients cut at 10s for 20s        nothing passes between the process and who asks it, and answers are lost
 //	stall 57 for 1m                   the slot that is about to take step 57 stands still, the others go on
 //	pause-before 57 for 1m            its whole process does
 //	full-at 57 for 20s                the disk is full from step 57 on, also the coordination store's
@@ -62,6 +66,7 @@ type Script struct {
 	Keys      int           // documents that clients work with
 	Clients   int
 	Budget    time.Duration // of the pause of a hand-off
+	Follows   bool          // somebody follows the changes
 	Delta     string        // forth: the older snapshot is brought first; back: the newer one; "": there is one movement
 	Mishaps   []Mishap
 }
@@ -87,6 +92,8 @@ var Befalls = map[string][]string{
 	"source": {"away", "broken", "slow"},
 	// Full: nothing is written; answers late; a write is there and nobody is told so.
 	"disk": {"full", "slow", "unsure"},
+	// Cut off: they do not reach the process, and do not hear what it has answered.
+	"clients": {"cut"},
 }
 
 // String is the line.
@@ -104,7 +111,7 @@ func (m Mishap) String() string {
 // stepped tells whether it happens at a step, or at a write, and not at an instant.
 func (m Mishap) stepped() bool {
 	switch m.What {
-	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn":
+	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn", "delete-at":
 		return true
 	}
 	return false
@@ -120,6 +127,9 @@ func (s *Script) String() string {
 	}
 	if s.Into {
 		b.WriteString("into-existing\n")
+	}
+	if s.Follows {
+		b.WriteString("follows\n")
 	}
 	if s.Transform {
 		b.WriteString("transform\n")
@@ -155,6 +165,9 @@ func (s *Script) line(words []string) error {
 	switch words[0] {
 	case "into-existing":
 		s.Into = true
+		return nil
+	case "follows":
+		s.Follows = true
 		return nil
 	case "seed", "workers", "slots", "lease", "heartbeat", "attempts", "bulk", "takes", "shards", "keys", "clients", "budget":
 		return s.numbers(words)
@@ -234,7 +247,7 @@ func (s *Script) numbers(words []string) (err error) {
 
 func (m Mishap) check() (err error) {
 	switch m.What {
-	case "crash", "stop", "pause", "verb", "steal", "skew":
+	case "crash", "stop", "pause", "verb", "steal", "skew", "delete":
 	case "split", "split-keeping":
 		var n int
 		if _, err = fmt.Sscanf(strings.Replace(m.Whom, "all/", "0/", 1), "%d/%d", &n, &n); err != nil {
@@ -245,7 +258,7 @@ func (m Mishap) check() (err error) {
 		if _, err = fmt.Sscanf(m.Whom, "%d+%d", &n, &n); err != nil {
 			err = fmt.Errorf("%q is no shard and neighbours: 0+2", m.Whom)
 		}
-	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn", "lost", "damaged":
+	case "crash-before", "crash-after", "stall", "pause-before", "full-at", "torn", "delete-at", "lost", "damaged":
 		_, err = strconv.ParseUint(m.Whom, 10, 31)
 	case "limit":
 		_, err = strconv.ParseFloat(m.Whom, 64)
@@ -253,7 +266,7 @@ func (m Mishap) check() (err error) {
 		_, err = migrate.ParseHours(m.Whom)
 	case "clock":
 		_, err = time.ParseDuration(m.Whom)
-	case "store", "target", "source", "disk":
+	case "store", "target", "source", "disk", "clients":
 		for _, kind := range Befalls[m.What] {
 			if kind == m.Whom {
 				return nil

@@ -32,6 +32,7 @@ type server struct {
 	of       *shelves
 	process  *process
 	store    *store.Store
+	shards   *opened
 	lane     *reshard.Lane
 	driver   *drive.Driver
 	requests sync.WaitGroup
@@ -57,9 +58,9 @@ func (w *shelves) live(p *process) error {
 		return err
 	}
 	defer w.unlock(p)
-	s := &server{of: w, process: p, driver: w.driver(p)}
+	s := &server{of: w, process: p, driver: w.driver(p), shards: &opened{Engine: engine, shards: map[shard.ID]shard.Shard{}}}
 	ctx := called(p.ctx, "start")
-	if s.store, err = store.Open(ctx, view{p}, engine, store.Options{By: p.name, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if s.store, err = store.Open(ctx, view{p}, s.shards, store.Options{By: p.name, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return err
 	}
 	s.lane = &reshard.Lane{Store: s.store}
@@ -127,7 +128,7 @@ func (w *shelves) gone(s *server) {
 
 // found makes the index, in the first life.
 func (s *server) found(ctx context.Context) error {
-	if _, there := s.store.Catalog().Indices[indexName]; there {
+	if _, there := s.store.Catalog().Indices[indexName]; there || s.of.deletion != standing {
 		return nil
 	}
 	_, err := s.store.CreateIndex(ctx, indexName, fmt.Appendf(nil, `{"settings":{"number_of_shards":%d},"mappings":{"properties":{"n":{"type":"long"},"who":{"type":"keyword"}}}}`, s.of.script.Shards))
@@ -149,7 +150,20 @@ func (s *server) work() {
 			}
 		})
 	}
+	slots.Go(func() { s.mind(called(s.process.ctx, "desk")) })
 	slots.Wait()
+}
+
+// mind looks after movements that owe nothing, as the desk of a served store does.
+func (s *server) mind(ctx context.Context) {
+	for ; ctx.Err() == nil; _ = drive.Wait(ctx, time.Second) {
+		all, _ := s.driver.Movements(ctx)
+		for i := range all {
+			if len(all[i].Owed()) == 0 && !all[i].State.Ended() {
+				_ = s.lane.Mind(ctx, s.driver, &all[i])
+			}
+		}
+	}
 }
 
 // request lets somebody ask the process, which answers unless it dies before. Told is called
@@ -166,7 +180,7 @@ func (s *server) request(name string, within time.Duration, do func(context.Cont
 		s.requests.Done()
 		c.do = func() any {
 			s.of.asking--
-			told(answer, !p.dead)
+			told(answer, !p.dead && !s.of.cut())
 			return nil
 		}
 		p.world.arrive(c)

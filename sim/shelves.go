@@ -26,6 +26,7 @@ type shelves struct {
 	servers   map[*process]*server
 	keys      []*key
 	clients   []*client
+	follower  *follower // nil: nobody follows
 	movements []*asked
 	writes    int // that came to the disk
 	asking    int // requests that have no answer yet
@@ -34,6 +35,8 @@ type shelves struct {
 	numbering map[shard.ID]map[int64]bool // of each shard the terms it has had
 	given     map[place]bool
 	versions  []int64 // of the placement
+	deletion  deletion
+	removing  int // looks of an operator at what is left of the index that was deleted
 }
 
 // place is what tells one write of a document from all others.
@@ -59,10 +62,16 @@ func newShelves(w *world) *shelves {
 	for n := range w.script.Clients {
 		s.clients = append(s.clients, newClient(s, n))
 	}
+	if w.script.Follows {
+		s.follower = newFollower(s)
+	}
 	return s
 }
 
 func (w *shelves) begin() {
+	if w.follower != nil {
+		w.follower.later()
+	}
 	for _, c := range w.clients {
 		w.after(time.Second, c.next)
 	}
@@ -74,6 +83,8 @@ func (w *shelves) befall(m Mishap) {
 		w.after(m.At, func() { w.ask(func(s *server) { s.reshape(m) }) })
 	case "verb":
 		w.after(m.At, func() { w.ask(func(s *server) { s.verb(w.id, movement.Verb(m.Whom)) }) })
+	case "delete":
+		w.after(m.At, func() { w.ask((*server).deleteIndex) })
 	}
 }
 
@@ -81,12 +92,15 @@ func (w *shelves) befall(m Mishap) {
 func (w *shelves) ask(what func(*server)) {
 	switch {
 	case w.over:
-	case w.server == nil:
+	case w.server == nil, w.cut():
 		w.after(time.Second, func() { w.ask(what) })
 	default:
 		what(w.server)
 	}
 }
+
+// cut tells whether nothing passes between the process and those who ask it.
+func (w *shelves) cut() bool { return w.befalls("clients", "cut") }
 
 func (w *shelves) weather()        {}
 func (w *shelves) late(*call) bool { return false }
@@ -102,13 +116,16 @@ func (w *shelves) rests() {
 		return
 	}
 	w.looked = time.Now()
-	busy := false
+	busy := w.buries()
 	for _, m := range w.movements { // those of operators are heard before clients leave
 		busy = w.lead(m) || busy
 	}
 	for _, c := range w.clients {
 		c.leaves = c.leaves || !busy
 		busy = busy || !c.gone
+	}
+	if f := w.follower; f != nil && w.deletion == standing {
+		busy = busy || !f.idle
 	}
 	if !busy && w.asking == 0 {
 		w.audited = true
@@ -123,6 +140,9 @@ func (w *shelves) lead(a *asked) bool {
 		return false
 	}
 	m := w.read(record.Value)
+	if w.endsAlone(&m) {
+		return !m.State.Ended()
+	}
 	verb := movement.Verb("")
 	switch m.State {
 	case movement.Planned:
@@ -183,6 +203,12 @@ func (w *shelves) ended() {
 // leftOnDisk is L5: nothing is staged, and nothing is kept of shards that are no more. What
 // somebody read until the end, the next start forgets.
 func (w *shelves) leftOnDisk() {
+	if w.deletion == gone {
+		for _, what := range w.leftOver() {
+			w.violate("L5", "the index was deleted, and there is %s", what)
+		}
+		return
+	}
 	p := w.placed()
 	rows, staged := w.engine.Kept(p.Index)
 	for _, number := range rows {

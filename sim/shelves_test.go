@@ -60,6 +60,7 @@ var befall = map[string]string{
 	"the process sleeps too long": "pause-before %d for 25.000000001s\n",
 	"its slot sleeps too long":    "stall %d for 25.000000001s\n",
 	"the disk is full":            "full-at %d for 5s\n",
+	"the index is deleted":        "delete-at %d\n",
 }
 
 // TestTheMatrix: whatever befalls any step, each change of a record and of the disk, of a split,

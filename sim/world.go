@@ -323,6 +323,8 @@ func (w *world) holdsUp(c *call) (later time.Duration) {
 		case "pause-before":
 			c.process.pause(m.For)
 			later = m.For
+		case "delete-at":
+			w.scene.befall(Mishap{What: "delete", Whom: indexName})
 		case "stall":
 			c.process.stall(c.who, m.For)
 			later = m.For
@@ -361,7 +363,7 @@ func (w *world) schedule() {
 		switch m.What {
 		case "crash", "stop", "pause":
 			w.after(m.At, func() { w.toProcess(m) })
-		case "store", "target", "source", "disk":
+		case "store", "target", "source", "disk", "clients":
 			w.after(m.At, func() { w.change(m, 1) })
 			w.after(m.At+m.For, func() { w.change(m, -1) })
 		case "clock":
