@@ -15,7 +15,7 @@ import (
 
 // WriterOptions say how batches are sent. The zero value of a field is its default.
 type WriterOptions struct {
-	MaxBytes    int // of a request's body: 8 MiB, and less where the cluster takes less
+	MaxBytes    int // of a request's body: 4 MiB, and less where the cluster takes less
 	MaxDocs     int // of a request: 5,000
 	Concurrency int // most requests in flight: 8. How many there are adapts to the cluster
 
@@ -99,7 +99,7 @@ func (c *Client) NewWriter(ctx context.Context, o WriterOptions) (*Writer, error
 	if _, err := c.Server(ctx); err != nil {
 		return nil, err
 	}
-	setDefault(&o.MaxBytes, 8<<20)
+	setDefault(&o.MaxBytes, 4<<20)
 	setDefault(&o.MaxDocs, 5000)
 	setDefault(&o.Concurrency, 8)
 	setDefault(&o.Timeout, 2*time.Minute)

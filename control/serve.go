@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -74,7 +73,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if req.Limits.InFlightBytes == 0 {
 		req.Limits.InFlightBytes = req.Memory / 2
 	}
-	debug.SetMemoryLimit(req.Memory)
+	keepBelow(req.Memory)
 	if threads := runtime.GOMAXPROCS(0); threads < minThreads && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(minThreads)
 	}

@@ -68,6 +68,7 @@ func (s *sending) send(b *batch, end int64) error {
 	b.ticket = s.tracker.Begin(end)
 	s.mu.Unlock()
 	if b.Len() == 0 {
+		defer b.free()
 		return s.answered(b, cluster.Result{})
 	}
 	if s.writer.Limited() { // more of them in the line would only make other items wait
@@ -76,6 +77,7 @@ func (s *sending) send(b *batch, end int64) error {
 	s.wait.Add(1)
 	err := s.writer.StartWaiting(s.waiting, s.ctx, &b.Batch, func(result cluster.Result, err error) {
 		defer s.wait.Done()
+		defer b.free()
 		if err == nil {
 			err = s.answered(b, result)
 		}
@@ -124,6 +126,29 @@ type batch struct {
 	bad       []Failure
 }
 
+// batches are empty ones whose memory is used again: to make it anew for each was most of what
+// a copy took, and half of that was garbage.
+var batches = sync.Pool{New: func() any { return &batch{} }}
+
+// keptBytes is how long a batch may be whose memory is kept: a large document's is given back.
+const keptBytes = 8 << 20
+
+func newBatch(from int64) *batch {
+	b := batches.Get().(*batch)
+	b.from = from
+	return b
+}
+
+// free lets a batch be used again, of which nothing is on its way.
+func (b *batch) free() {
+	if b.Bytes() > keptBytes {
+		return
+	}
+	b.Reset()
+	*b = batch{Batch: b.Batch, positions: b.positions[:0]}
+	batches.Put(b)
+}
+
 // read reads documents in their order, and sends them.
 func (c *copying) read(ctx context.Context, to *sending) error {
 	item := c.held.Piece()
@@ -143,7 +168,7 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 		return err
 	}
 	defer docs.Close()
-	b := &batch{from: item.Cursor}
+	b := newBatch(item.Cursor)
 	for docs.Next() {
 		if c.setup == 0 {
 			c.setup = time.Since(c.began)
@@ -156,7 +181,7 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 			if err := to.send(b, at); err != nil {
 				return err
 			}
-			b = &batch{from: at}
+			b = newBatch(at)
 		}
 		if kept && failure == nil {
 			b.add(doc, op)

@@ -70,9 +70,10 @@
 // writes, of which one has a quarter of M, 3 MB at most. Segments take beside it, while
 // shards are written to:
 //
-//   - a quarter of M for what is in memory alone, of all shards together;
-//   - a quarter for each segment in the making, one for each shard that refreshes at the
-//     moment, before it is ended;
+//   - a quarter of M for what is in memory alone, of all shards together, and twice that
+//     until each has written its own to a file;
+//   - half of M for the segments in the making, of all shards together: as many at a time
+//     as threads run, and one of them, 1 MB or more, is ended when it takes its part;
 //   - a quarter for what was written last, of all shards together, until it is indexed
 //     (recent): it need not be read again then, and unpacked;
 //   - what a merge takes, of which there is one at a time: four bytes a doc and the terms

@@ -15,37 +15,77 @@ import (
 
 // indexing is a builder with what puts rows into it.
 type indexing struct {
+	of      shard.Indexer
 	builder *segment.Builder
 	put     func(shard.Row) error
+}
+
+// makers are the segments that may be in the making at a time, of all shards: nil, or an empty
+// builder that one has left, whose memory is used again.
+type makers chan *indexing
+
+func newMakers(n int) makers {
+	m := make(makers, n)
+	for range n {
+		m <- nil
+	}
+	return m
+}
+
+// next waits until one more may be in the making, and gives a builder for it.
+func (m makers) next(ctx context.Context, of shard.Indexer) (*indexing, error) {
+	select {
+	case i := <-m:
+		if i == nil || i.of != of {
+			b := segment.NewBuilder()
+			i = &indexing{of, b, of.Into(b)}
+		}
+		return i, nil
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
+}
+
+// forget lets go of the builders that nobody uses.
+func (m makers) forget() {
+	for range cap(m) {
+		select {
+		case <-m:
+			m <- nil
+		default:
+		}
+	}
 }
 
 // harvest makes segments of rows of one view.
 type harvest struct {
 	ctx context.Context
 	*segments
-	*indexing
-	view    *view
-	held    numbers // by the segment in the making
-	docs    int     // in it, children not counted
-	entries []*entry
-	inRAM   int64 // bytes of them
-	poor    int   // rows that could not be indexed wholly
-	why     error // the first of them could not
+	*indexing // while a segment is in the making
+	view      *view
+	held      numbers // by the segment in the making
+	docs      int     // in it, children not counted
+	entries   []*entry
+	inRAM     int64 // bytes of them
+	poor      int   // rows that could not be indexed wholly
+	why       error // the first of them could not
 }
 
 func (x *segments) harvest(ctx context.Context, v *view) *harvest {
-	h := &harvest{ctx: ctx, segments: x, view: v, indexing: x.spare.Swap(nil)}
-	if h.indexing == nil {
-		b := segment.NewBuilder()
-		h.indexing = &indexing{b, x.indexer.Into(b)}
-	}
-	return h
+	return &harvest{ctx: ctx, segments: x, view: v}
 }
 
 // add puts a row, of which nothing is kept.
 func (h *harvest) add(row shard.Row) error {
 	if h.ctx.Err() != nil { // a large text takes a second, and a closing shard is waited for
 		return fault.Wrap(fault.Unavailable, context.Cause(h.ctx))
+	}
+	if h.indexing == nil {
+		i, err := h.shard.engine.makers.next(h.ctx, h.indexer)
+		if err != nil {
+			return err
+		}
+		h.indexing = i
 	}
 	if err := h.put(row); err != nil {
 		if h.poor++; h.why == nil {
@@ -73,6 +113,7 @@ func (h *harvest) cut() error {
 	if err != nil {
 		return err
 	}
+	h.leave(h.indexing) // it is empty
 	f, err := inMemory(data)
 	if err != nil {
 		return err
@@ -119,16 +160,24 @@ func (h *harvest) finish() ([]*entry, error) {
 		h.shard.engine.options.Logger.Warn("store: documents cannot be found by all of their fields",
 			"shard", place(h.shard.id), "documents", h.poor, "cause", h.why)
 	}
-	h.spare.Store(h.indexing) // it is empty
 	return h.entries, nil
 }
 
 // drop lets go of what was made, after a failure. The builder may hold something, and
 // is not used again.
 func (h *harvest) drop() {
+	if h.indexing != nil {
+		h.leave(nil)
+	}
 	for _, e := range h.entries {
 		e.release()
 	}
+}
+
+// leave lets another segment be in the making, with that builder.
+func (h *harvest) leave(spare *indexing) {
+	h.indexing = nil
+	h.shard.engine.makers <- spare
 }
 
 const (

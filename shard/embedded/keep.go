@@ -108,16 +108,23 @@ func (x *segments) tend() (more bool) {
 	switch resting := x.resting(); {
 	case x.ctx.Err() != nil:
 		return false
+	case !resting && x.heaviest(): // before more is indexed: writers who never rest would fill the memory
+		more, err = x.commitNow()
 	case x.pending.Load() >= t.early:
 		err = x.indexEarly(x.ctx)
-	case !resting && (x.due.Load() || x.heaviest()):
-		x.due.Store(false)
-		more, err = x.commit(x.ctx)
-		x.large.call(x.start, x.mergeFiles)
+	case !resting && x.due.Load():
+		more, err = x.commitNow()
 	default:
 		more, err = x.mergeInMemory(x.ctx)
 	}
 	return x.went(err) && more
+}
+
+func (x *segments) commitNow() (more bool, err error) {
+	x.due.Store(false)
+	more, err = x.commit(x.ctx)
+	x.large.call(x.start, x.mergeFiles)
+	return more, err
 }
 
 // went tells what failed, and lets the disk rest after it.
@@ -157,11 +164,15 @@ func (x *segments) resting() bool {
 }
 
 // heaviest reports whether segments in memory take more than they may, and those of this
-// shard the most. Another that does is woken.
+// shard the most. Another that does is woken. When they take twice as much, each shard has to
+// write its own.
 func (x *segments) heaviest() bool {
 	e := x.shard.engine
-	if e.inRAM.Load() <= e.tiers.held {
+	switch all := e.inRAM.Load(); {
+	case all <= e.tiers.held:
 		return false
+	case all > 2*e.tiers.held && x.inRAM.Load() > 0:
+		return true
 	}
 	most := x
 	for _, s := range e.open() {

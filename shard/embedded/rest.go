@@ -56,11 +56,7 @@ func (e *Engine) rest() {
 
 // giveBack makes the process small again.
 func (e *Engine) giveBack() {
-	for _, s := range e.open() {
-		if s.segments != nil {
-			s.segments.spare.Store(nil)
-		}
-	}
+	e.makers.forget()
 	if db, done, err := e.use(); err == nil {
 		db.shrink(e.options.Memory, keptCache)
 		done()

@@ -20,7 +20,6 @@ type segments struct {
 	shard   *local
 	indexer shard.Indexer
 	turn    chan struct{} // holds something while it is somebody's
-	spare   atomic.Pointer[indexing]
 	pending atomic.Int64  // bytes that were written and are not in the stack
 	numbers atomic.Uint64 // the last that an entry was given
 	inRAM   atomic.Int64  // bytes of the stack's segments in memory

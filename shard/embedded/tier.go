@@ -3,18 +3,22 @@ package embedded
 import (
 	"cmp"
 	"math/bits"
+	"runtime"
 	"slices"
 )
 
 // fanIn is that of merges: at most two of files write a document again, up to a million.
 const fanIn = 16
 
+// together is how many segments are in the making at a time, of all shards: more would take
+// more memory, and be no sooner ready.
+func together() int { return max(runtime.GOMAXPROCS(0), 2) }
+
 // tiersOf are those of an engine with so much memory: a quarter may be written before it
-// is indexed, be taken by a segment in the making, and by those in memory; the rest is for
-// what Pebble caches.
+// is indexed, and be taken by segments in memory; half, by those in the making.
 var tiersOf = func(memory int64) tiers { // tests have little data
 	share := max(memory/4, 1<<20)
-	return tiers{fanIn: fanIn, early: share, builder: share, recent: share, held: share}
+	return tiers{fanIn: fanIn, early: share, builder: max(2*share/int64(together()), 1<<20), recent: share, held: share}
 }
 
 // tiers say when segments are made, written and merged.
