@@ -20,10 +20,14 @@ const (
 	Index  Action = iota // write, whether it is there or not
 	Create               // write only if it is not there
 	Delete
+	// Ensure is Create for a document that an index behind a data stream takes, although that is
+	// not the stream's newest one: an update that changes nothing of what is there, and writes
+	// what is not. Servers allow updates there alone.
+	Ensure
 )
 
 // String is the action's name in a bulk request.
-func (a Action) String() string { return [...]string{"index", "create", "delete"}[a] }
+func (a Action) String() string { return [...]string{"index", "create", "delete", "update"}[a] }
 
 // Op is one operation. Its slices are copied.
 type Op struct {
@@ -59,6 +63,7 @@ func (f *Failure) Error() string {
 type Batch struct {
 	body  []byte
 	items []item
+	tells bool // an answer of 200 is not one of 201: there is an operation that ensures
 }
 
 // item is where an operation lies in the body.
@@ -81,7 +86,7 @@ func (b *Batch) Len() int { return len(b.items) }
 func (b *Batch) Bytes() int { return len(b.body) }
 
 // Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { b.body, b.items = b.body[:0], b.items[:0] }
+func (b *Batch) Reset() { b.body, b.items, b.tells = b.body[:0], b.items[:0], false }
 
 // Add appends an operation. One that no server could take is not appended: the
 // error is a *Failure of kind fault.Refused, and the batch is as it was.
@@ -101,9 +106,15 @@ func (b *Batch) Add(op Op) error {
 	start := len(b.body)
 	b.body = append(b.appendAction(op), '\n')
 	if op.Action != Delete {
+		if op.Action == Ensure {
+			b.body, b.tells = append(b.body, `{"doc":{},"upsert":`...), true
+		}
 		at := len(b.body)
 		b.body = append(b.body, op.Source...)
 		spaceLines(b.body[at:])
+		if op.Action == Ensure {
+			b.body = append(b.body, '}')
+		}
 		b.body = append(b.body, '\n')
 	}
 	b.items = append(b.items, item{start, op.Action})
@@ -184,7 +195,7 @@ func readAction(line []byte) (op Op, err error) {
 	}
 	known := false
 	gjson.ParseBytes(line).ForEach(func(action, about gjson.Result) bool {
-		for op.Action = Index; op.Action <= Delete; op.Action++ {
+		for op.Action = Index; op.Action <= Ensure; op.Action++ {
 			if op.Action.String() == action.Str {
 				known = true
 				break

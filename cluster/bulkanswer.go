@@ -26,6 +26,11 @@ func readBulk(body []byte, n int, each func(i int, a *itemAnswer) error) error {
 	if allApplied(body, n) {
 		return nil
 	}
+	return readEach(body, n, each)
+}
+
+// readEach is readBulk without its short way.
+func readEach(body []byte, n int, each func(i int, a *itemAnswer) error) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
 		return errNoBulk

@@ -212,7 +212,11 @@ func (d *delivery) whole(t *trouble, length int) *trouble {
 // settles nothing.
 func (d *delivery) settle(items []int, body []byte) (left []int, t *trouble) {
 	s := &sorting{d: d, items: items}
-	if err := readBulk(body, len(items), s.take); err != nil {
+	read := readBulk
+	if d.batch.tells {
+		read = readEach
+	}
+	if err := read(body, len(items), s.take); err != nil {
 		err := fault.At(fault.New(fault.Unavailable, "%w: %.100q", err, body[:min(len(body), 100)]), d.w.client.place)
 		return items, &trouble{again: always, err: fault.WithNext(err, "see what lies between this program and the cluster")}
 	}

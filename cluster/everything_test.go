@@ -3,7 +3,10 @@ package cluster_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"os"
+	"reflect"
 	"testing"
 	"time"
 
@@ -239,6 +242,7 @@ func streams(t *testing.T, c *cluster.Client, name string) {
 			t.Errorf("%+v", r)
 		}
 	}
+	ensured(t, c, w, found[0].Indices[0])
 }
 
 func disks(t *testing.T, c *cluster.Client) {
@@ -313,4 +317,35 @@ func TestLiveSharedDoesEverything(t *testing.T) {
 	c, err := cluster.Open(t.Context(), cluster.Options{URL: at})
 	must(t, err)
 	everything(t, c, "clu-shared", "")
+}
+
+// ensured: an index behind a data stream that is not the newest takes a document that is not
+// there, routed too, and keeps what is.
+func ensured(t *testing.T, c *cluster.Client, w *cluster.Writer, index string) {
+	ctx := t.Context()
+	source := []byte(`{"@timestamp":"2024-01-01T00:00:00Z", "n":1.50,
+		"list":[null,{"t":"\u00e9"}], "z":0}`)
+	for turn, want := range []cluster.Result{{Acknowledged: 2}, {Conflicts: make([]cluster.Failure, 2)}} {
+		batch := &cluster.Batch{}
+		must(t, batch.Add(cluster.Op{Action: cluster.Ensure, Index: index, ID: []byte("a"), Version: -1, Source: source}))
+		must(t, batch.Add(cluster.Op{Action: cluster.Ensure, Index: index, ID: []byte("b"), Routing: []byte("r"), Version: -1, Source: source}))
+		r, err := w.Write(ctx, batch)
+		must(t, err)
+		if r.Acknowledged != want.Acknowledged || len(r.Conflicts) != len(want.Conflicts) {
+			t.Errorf("turn %d: %+v", turn, r)
+		}
+		source = []byte(`{"@timestamp":"2025-01-01T00:00:00Z"}`)
+	}
+	answer, err := c.Do(ctx, http.MethodGet, []string{index, "_doc", "b"}, url.Values{"routing": {"r"}}, nil)
+	must(t, err)
+	var stored struct {
+		Source json.RawMessage `json:"_source"`
+	}
+	must(t, json.Unmarshal(answer, &stored))
+	var had, have any
+	must(t, json.Unmarshal([]byte(`{"@timestamp":"2024-01-01T00:00:00Z","n":1.5,"list":[null,{"t":"é"}],"z":0}`), &had))
+	must(t, json.Unmarshal(stored.Source, &have))
+	if !reflect.DeepEqual(had, have) {
+		t.Errorf("%s", stored.Source)
+	}
 }

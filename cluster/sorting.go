@@ -31,6 +31,9 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 	}
 	status := a.Status
 	switch {
+	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].action == Ensure: // nothing was done
+		e = &told{Type: exception.VersionConflict, Reason: "there is such a document"}
+		s.conflicts = append(s.conflicts, s.failure(i, a, e))
 	case a.Error == nil && (status < 300 || status == http.StatusNotFound && s.d.batch.items[i].action == Delete):
 		s.applied = append(s.applied, i)
 	case status == http.StatusConflict || e.Type == exception.VersionConflict:

@@ -81,7 +81,7 @@ type WriterStats struct {
 // Unknown of them may be applied, or not.
 type Result struct {
 	Acknowledged int
-	Conflicts    []Failure // a newer version is there, or with Create: a document
+	Conflicts    []Failure // a newer version is there, or with Create and Ensure: a document
 	Failed       []Failure // never taken: sending them again changes nothing
 	Unknown      int
 	Requests     int

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -143,15 +144,37 @@ func (i *Index) comparisons() []string {
 	return i.Targets()
 }
 
+// backingOf is the index of the target that the documents of a backing index went into; "" when
+// nothing tells.
+func (t *turn) backingOf(ctx context.Context, index string) (string, error) {
+	named, err := drive.Pieces[backing](ctx, t.Driver, t.backingKey(index))
+	return named[""].Name, err
+}
+
+// writesTo is what documents of an index are written to: where they go into a data stream, that,
+// or the index behind it that has the others, when it is not the newest any more.
+func (t *turn) writesTo(ctx context.Context, index string) (string, error) {
+	target := t.targetOf(index)
+	if t.streams[index] == nil {
+		return target, nil
+	}
+	name, err := t.backingOf(ctx, index)
+	if err != nil || name == "" {
+		return target, err
+	}
+	indices, err := t.indicesOf(ctx, target)
+	if err == nil && indices[len(indices)-1] != name {
+		target = name
+	}
+	return target, err
+}
+
 // comparedWith is the index of the target that a comparison looks at. Where the record of what
 // a backing index got is gone, it is the whole stream, which differs.
-func (t *turn) comparedWith(ctx context.Context, index *Index, name string) (string, error) {
+func (t *turn) comparedWith(ctx context.Context, index *Index, name string) (target string, err error) {
 	if index.Stream == nil {
 		return name, nil
 	}
-	named, err := drive.Pieces[backing](ctx, t.Driver, t.backingKey(index.Source))
-	if err == nil && named[""].Name != "" {
-		return named[""].Name, nil
-	}
-	return index.Target, err
+	target, err = t.backingOf(ctx, index.Source)
+	return cmp.Or(target, index.Target), err
 }

@@ -16,7 +16,7 @@ import (
 type copying struct {
 	*turn
 	held   *heldItem
-	target string // the index
+	target string // the index, or data stream
 	began  time.Time
 	setup  time.Duration // from the claim to the first document
 
@@ -28,8 +28,7 @@ type copying struct {
 
 func newCopying(t *turn, held *heldItem) *copying {
 	item := held.Piece()
-	return &copying{turn: t, held: held, target: t.targetOf(item.Index), began: time.Now(),
-		tracker: work.NewTracker(item.Cursor, item.Counts)}
+	return &copying{turn: t, held: held, began: time.Now(), tracker: work.NewTracker(item.Cursor, item.Counts)}
 }
 
 // run reads the item's documents and sends them, until the end of the item or of ctx. What

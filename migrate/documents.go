@@ -65,7 +65,11 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 		timer := time.AfterFunc(held.Checkpoint(), func() { stop(errHandOver) })
 		defer timer.Stop()
 		defer stop(nil)
-		if err := t.checkTargets(ctx, item.Index); err != nil {
+		err := t.checkTargets(ctx, item.Index)
+		if err == nil {
+			c.target, err = t.writesTo(ctx, item.Index)
+		}
+		if err != nil {
 			return err
 		}
 		return c.run(reading)

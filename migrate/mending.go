@@ -62,7 +62,8 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number) || m.belongs != nil && !m.belongs(doc) {
 		return nil
 	}
-	if err := m.takesAgain(doc.Index); err != nil {
+	target, err := m.takesAgain(ctx, doc.Index)
+	if err != nil {
 		return err
 	}
 	kept, failure := m.shape(doc, nil)
@@ -76,7 +77,7 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 	if m.plan.NoVersions {
 		doc.Versions = nil
 	}
-	op := m.op(doc, m.targetOf(doc.Index))
+	op := m.op(doc, target)
 	return m.put(ctx, doc, &op)
 }
 

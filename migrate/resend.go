@@ -42,7 +42,8 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	if len(positions) == 0 {
 		return r, nil
 	}
-	if err := t.takesAgain(index); err != nil {
+	target, err := t.takesAgain(ctx, index)
+	if err != nil {
 		return r, err
 	}
 	defer t.sends(ctx)()
@@ -52,7 +53,7 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 		return r, err
 	}
 	defer docs.Close()
-	b, target := &batch{}, t.targetOf(index)
+	b := &batch{}
 	for docs.Next() {
 		doc := docs.Document()
 		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
@@ -80,13 +81,18 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	return r, err
 }
 
-// takesAgain refuses to send documents of an index again that went into a data stream.
-func (t *turn) takesAgain(index string) error {
+// takesAgain is the index of the target that takes documents of an index once more: of a data
+// stream the one behind it that has the others.
+func (t *turn) takesAgain(ctx context.Context, index string) (target string, err error) {
 	if t.streams[index] == nil {
-		return nil
+		return t.targetOf(index), nil
 	}
-	err := fault.New(fault.Refused, "the documents of %s went into a data stream, whose older indices take none any more", index)
-	return fault.WithNext(err, "accept what differs with reshelve movement finish, or abort, and migrate with --data-streams as-indices")
+	target, err = t.backingOf(ctx, index)
+	if err == nil && target == "" {
+		err = fault.New(fault.Refused, "nothing tells any more which index behind the data stream %s has the documents of %s", t.targetOf(index), index)
+		err = fault.WithNext(err, "accept what differs with reshelve movement finish, or abort, and migrate again")
+	}
+	return target, err
 }
 
 // sendNow sends a batch and waits for its answer.
@@ -100,11 +106,14 @@ func (t *turn) sendNow(ctx context.Context, b *batch) (cluster.Result, error) {
 	return result, err
 }
 
-// op is how a document is written.
+// op is how a document is written. Of a data stream the target is the stream, which takes new
+// documents alone, or an index behind it.
 func (t *turn) op(doc *document.Document, target string) cluster.Op {
 	op := cluster.Op{Index: t.place(doc, target), ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
-	if t.streams[doc.Index] != nil {
-		op.Action = cluster.Create
+	if s := t.streams[doc.Index]; s != nil {
+		if op.Action = cluster.Create; target != s.Name {
+			op.Action = cluster.Ensure
+		}
 		return op
 	}
 	if v := doc.Versions; v != nil {

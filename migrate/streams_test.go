@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
 )
 
@@ -124,5 +125,75 @@ func TestATemplateOfSomebodyElse(t *testing.T) {
 	r.tell(id, movement.Abort)
 	if m, _ := r.work(id); m.State != movement.Aborted || !r.has("_index_template", "reshelve-loans-2024") {
 		t.Errorf("%s: the template is gone", m.State)
+	}
+}
+
+// behind are the indices behind a data stream, oldest first.
+func (r *rig) behind(stream string) []string {
+	r.Helper()
+	streams, err := r.target.DataStreams(r.Context(), stream)
+	if err != nil || len(streams) != 1 {
+		r.Fatalf("%v, %v", streams, err)
+	}
+	return streams[0].Indices
+}
+
+// TestWhatADataStreamLacksIsRepaired: documents that others have deleted come back, into the
+// index behind the stream that had them, although a newer one takes what is written to the
+// stream. What others have changed is left so.
+func TestWhatADataStreamLacksIsRepaired(t *testing.T) {
+	r := newRig(t, streams, "only")
+	id := r.start(appended(r))
+	if m, _ := r.work(id); m.State != movement.Switched {
+		t.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				ID string `json:"_id"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	first := r.behind("loans-2024")[0]
+	r.do("GET", []string{first, "_search"}, `{"size":4}`, &found)
+	ids := found.Hits.Hits
+	for _, hit := range ids[:3] {
+		r.do("DELETE", []string{first, "_doc", hit.ID}, "", nil)
+	}
+	r.do("POST", []string{first, "_update", ids[3].ID}, `{"doc":{"changed":true}}`, nil)
+	r.do("POST", []string{first, "_refresh"}, "", nil)
+	r.tell(id, movement.Repair)
+	m, p := r.work(id)
+	said := ""
+	for _, phase := range m.Phases {
+		if phase.Name == movement.RepairPhase {
+			said = phase.Outcome
+		}
+	}
+	if said != "3 documents sent again" {
+		t.Error(said)
+	}
+	if counts := r.backed("loans-2024"); !slices.Equal(counts, []int{8, 8}) || m.State != movement.Switched || p.Verified[0].Result.Counts[reconcile.Newer] != 1 {
+		t.Errorf("%s: %s: the backing indices hold %v, %+v", m.State, m.Cause, counts, p.Verified)
+	}
+}
+
+// TestWhatADataStreamRefusedIsSentAgain, when its mappings were mended: also into an index that
+// is not the newest any more.
+func TestWhatADataStreamRefusedIsSentAgain(t *testing.T) {
+	r := newRig(t, streams, "only")
+	r.do("PUT", []string{"_index_template", "strict"}, `{"index_patterns":["loans-*"],"data_stream":{},
+		"template":{"mappings":{"dynamic":"strict","properties":{"@timestamp":{"type":"date"}}}}}`, nil)
+	id := r.start(appended(r))
+	if m, p := r.work(id); m.State != movement.Held || p.Failed != 16 {
+		t.Fatalf("%s: %s, %d failed", m.State, m.Cause, p.Failed)
+	}
+	for _, index := range r.behind("loans-2024") {
+		r.do("PUT", []string{index, "_mapping"}, `{"dynamic":"false"}`, nil)
+	}
+	r.tell(id, movement.Redrive)
+	m, p := r.work(id)
+	if counts := r.backed("loans-2024"); !slices.Equal(counts, []int{8, 8}) || m.State != movement.Switched || p.Failed != 0 {
+		t.Errorf("%s: %s: the backing indices hold %v, %d failed", m.State, m.Cause, counts, p.Failed)
 	}
 }

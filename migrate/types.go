@@ -69,7 +69,7 @@ func noPlace(op *cluster.Op, doc *document.Document, failure *Failure) bool {
 	case op.Index == "":
 		failure.Type, failure.Reason = "no_place", "the mapping of the snapshot does not hold its type "+string(doc.Type)
 	case op.Action == cluster.Create && len(op.Routing) > 0:
-		failure.Type, failure.Reason = "routed", "data streams take no routing: --data-streams as-indices brings it"
+		failure.Type, failure.Reason = "routed", "data streams take no routing: redrive writes it into the index behind the stream, --data-streams as-indices brings it at once"
 	default:
 		return false
 	}
