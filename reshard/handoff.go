@@ -94,17 +94,19 @@ const wayBack = "back/"
 
 // Pause is how long requests have waited behind the fence of a hand-off.
 type Pause struct {
-	Fence  time.Duration `json:"fence"` // from the fence to its release
-	Steps  store.Steps   `json:"steps"` // what that was made of
-	Waited int64         `json:"waited"`
-	P50    time.Duration `json:"p50"`
-	P99    time.Duration `json:"p99"`
-	Max    time.Duration `json:"max"`
+	Fence time.Duration `json:"fence"` // from the fence to its release
+	Steps store.Steps   `json:"steps"` // what that was made of
+	// Targets are the shards that were staged and opened meanwhile; 0: nobody has counted.
+	Targets int           `json:"targets"`
+	Waited  int64         `json:"waited"`
+	P50     time.Duration `json:"p50"`
+	P99     time.Duration `json:"p99"`
+	Max     time.Duration `json:"max"`
 }
 
 func pauseOf(handed *store.HandedOff) Pause {
 	waits := handed.Waits()
-	p := Pause{Fence: handed.Pause, Steps: handed.Steps, Max: waits.Longest}
+	p := Pause{Fence: handed.Pause, Steps: handed.Steps, Targets: len(handed.Staged.To), Max: waits.Longest}
 	p.Waited, p.P50, p.P99 = waits.Total(), waits.Quantile(0.5), waits.Quantile(0.99)
 	return p
 }

@@ -129,7 +129,7 @@ func (h *house) bothWays(m *movement.Record) {
 		h.Fatalf("the way back is not told: %s", m.Report)
 	}
 	for _, way := range []reshard.Way{told.Way, *told.Back} {
-		if len(way.Predicted) != 1 || way.Predicted[0].Max == 0 || len(way.Pauses) != 1 || way.Pauses[0].Fence == 0 || way.Pauses[0].Steps.Stage == 0 || way.Cloned.Documents == 0 || way.Compared.Documents == 0 || way.Cloned.Differences()+way.Compared.Differences() > 0 {
+		if len(way.Predicted) != 1 || way.Predicted[0].Max == 0 || len(way.Pauses) != 1 || way.Pauses[0].Fence == 0 || way.Pauses[0].Steps.Stage == 0 || way.Pauses[0].Targets == 0 || way.Cloned.Documents == 0 || way.Compared.Documents == 0 || way.Cloned.Differences()+way.Compared.Differences() > 0 {
 			h.Errorf("one way: %+v", way)
 		}
 	}
