@@ -144,10 +144,10 @@ var deedsOf = map[string][]transfer.Deed{
 // begin does what comes before the deeds of a phase: a comparison that was asked for again is
 // made again, and what retires begins by closing the way back.
 func (t *turn) begin(ctx context.Context, phase *movement.Phase) (string, error) {
-	switch phase.Name {
-	case movement.VerifyPhase:
-		return t.compareAgain(ctx, phase.Run > 1)
-	case PhaseRetire:
+	switch {
+	case phase.Name == movement.VerifyPhase && phase.Run > 1:
+		return t.compareAgain(ctx)
+	case phase.Name == PhaseRetire:
 		return "", t.tell(ctx, transfer.Event{Happened: transfer.Finish})
 	}
 	return "", nil

@@ -12,9 +12,10 @@ import (
 	"github.com/reshelve/reshelve/transfer"
 )
 
-// compareAgain compares again, as they are now, the groups that were compared at H: those with
-// differences, and all when an operator asks for it. What was pinned is gone since the first time.
-func (t *turn) compareAgain(ctx context.Context, again bool) (string, error) {
+// compareAgain compares again, as they are now, the groups that were compared at H, since an operator
+// has asked for it: nobody else may say that a difference is none any more. What was pinned is gone
+// since the first time.
+func (t *turn) compareAgain(ctx context.Context) (string, error) {
 	_, r, err := t.read(ctx)
 	if err != nil || r == nil {
 		return "", err
@@ -22,7 +23,7 @@ func (t *turn) compareAgain(ctx context.Context, again bool) (string, error) {
 	var said []string
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 || !again && g.AtH.Equal() {
+		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 {
 			continue
 		}
 		text, err := t.compareAtH(ctx, r, i)
@@ -42,7 +43,13 @@ func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (t
 	var found Found
 	where := "at the hand-off"
 	if pinned {
-		defer func() { _ = handed.Staged.Close() }()
+		defer func() {
+			if err != nil { // another attempt looks at the same
+				t.pin(t.pinOf(g, group), handed)
+				return
+			}
+			_ = handed.Staged.Close()
+		}()
 		found, err = t.compareHanded(ctx, g, handed)
 	} else {
 		where = "as they are now, since what was pinned at the hand-off was let go of"
