@@ -111,9 +111,9 @@ func (c *Control) take(ctx context.Context, at string, memory int64, logger *slo
 	if memory > 0 {
 		keepBelow(max(memory-besideHeap, memory/2))
 	}
-	// A served store has a quarter: here what is on its way takes as much again, and twice the
-	// cache made neither copies nor comparisons faster.
-	return c.openFolder(ctx, at, FolderOptions{Memory: memory / 8, Logger: logger})
+	// A served store has a quarter. Here the slots need theirs too, and with less for the engine
+	// copies took less processor time: garbage is collected less often.
+	return c.openFolder(ctx, at, FolderOptions{Memory: memory / 12, Logger: logger})
 }
 
 // through is a target that another process serves. Who stays for long becomes its server when
