@@ -38,10 +38,11 @@ func run(ctx context.Context) error {
 	return peers.InFolder(ctx, *binary, func(dir, binary string) error {
 		b.dir, b.binary = dir, binary
 		if b.repository == "" {
+			b.server = peers.OpenSearch("2.19.0", filepath.Join(dir, "server"))
+			defer b.server.Stop()
 			if err := b.snapshot(ctx); err != nil {
 				return err
 			}
-			defer b.server.Stop()
 		}
 		text, err := b.measure(ctx, strings.Split(*only, ","))
 		fmt.Print(text)
@@ -96,11 +97,10 @@ func (b *bench) migration(to string, more ...string) []string {
 
 // snapshot lets an OpenSearch make the repository. It is the target of one migration later.
 func (b *bench) snapshot(ctx context.Context) error {
-	home := filepath.Join(b.dir, "server")
+	home := b.server.Dir
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	b.server = peers.OpenSearch("2.19.0", home)
 	if _, err := b.server.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
 		return err
 	}
