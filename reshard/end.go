@@ -36,10 +36,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 		if err == nil {
 			err = t.clear(ctx)
 		}
-		if err == nil {
-			err = t.Driver.Strike(ctx, m.ID, entryOf(&t.plan))
-		}
-		return err
+		return err // with the movement's other records the ledger goes
 	})
 }
 
@@ -77,11 +74,9 @@ func (t *turn) back(ctx context.Context) error {
 	return err
 }
 
-// clear takes the reshaping out of the placement.
+// clear takes the reshaping out of the placement. What it staged is gone: it owed that, and what is
+// staged now may be another's.
 func (t *turn) clear(ctx context.Context) error {
-	if err := t.Store.Unstage(ctx, t.plan.Shards.Index); err != nil {
-		return err
-	}
 	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
 		return transfer.Clear(p, t.movement.ID, t.change("done"))
 	})

@@ -59,7 +59,8 @@ func (o *OverBudget) Unwrap() error { return fault.New(fault.Unavailable, "over 
 //
 // Before the compare-and-set every failure leaves all as it was; one for lack of time is
 // *OverBudget. After it the hand-off goes on to its end, whatever becomes of ctx. While it is
-// not known how the compare-and-set has ended, the shards stay fenced. An index that is gone
+// not known how the compare-and-set has ended, the shards stay fenced. One hand-off is under way at
+// a time, and [Store.Unstage] waits for it. An index that is gone
 // is fault.NotFound.
 func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation, budget time.Duration,
 	next func(p placement.Placement, at map[uint32]int64) (placement.Placement, error)) (HandedOff, error) {
@@ -74,6 +75,10 @@ func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []s
 			return HandedOff{}, err
 		}
 	}
+	if err := s.handing.take(ctx); err != nil {
+		return HandedOff{}, err
+	}
+	defer s.handing.leave()
 	h.begun = time.Now()
 	h.mark = h.begun
 	err := h.prepare(ctx)

@@ -135,8 +135,13 @@ func (s *Store) Stage(ctx context.Context, index uint32, from []uint32, to []sha
 	return s.engine.Stage(ctx, index, from, to)
 }
 
-// Unstage removes what is staged of an index and not named by its placement.
+// Unstage removes what is staged of an index and not named by its placement, and nothing that a
+// hand-off under way is about to name: it waits for its end.
 func (s *Store) Unstage(ctx context.Context, index uint32) error {
+	if err := s.handing.take(ctx); err != nil {
+		return err
+	}
+	defer s.handing.leave()
 	return s.engine.Unstage(ctx, index, s)
 }
 

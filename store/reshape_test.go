@@ -286,6 +286,29 @@ func TestAHandOffOverItsBudgetChangesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatAHandOffHasStagedIsNotRemovedBeforeItIsNamed: the end of another movement comes between the
+// staging of a hand-off and its compare-and-set.
+func TestWhatAHandOffHasStagedIsNotRemovedBeforeItIsNamed(t *testing.T) {
+	e := &hooked{Engine: shardmemory.New(shardmemory.Options{})}
+	r := reshaped(t, coordmemory.New(), e, `"refresh_interval":-1`)
+	r.put(50, counted)
+	from, to := cut(r.placed(), 0, 2)
+	var removed error
+	e.staged = func(ctx context.Context) {
+		limited, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		defer cancel()
+		removed = r.store.Unstage(limited, r.index)
+	}
+	h, err := r.store.HandOff(r.ctx, r.index, from, to, plenty, named(from, to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.Staged.Close() }()
+	if n := len(r.ids(store.Where{})); n != 50 || !errors.Is(removed, context.DeadlineExceeded) {
+		t.Errorf("%d of 50 documents are left; removing what was staged: %v", n, removed)
+	}
+}
+
 // hooked is an engine that does something before it stages: behind the fence.
 type hooked struct {
 	*shardmemory.Engine

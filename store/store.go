@@ -50,6 +50,8 @@ type Store struct {
 	view  atomic.Pointer[view]
 	read  decoded
 
+	handing turn // of a hand-off, from before it stages to its end, or of who removes what is staged
+
 	latency    latency
 	refresher  refresher
 	points     points
@@ -66,7 +68,7 @@ func (s *Store) Logger() *slog.Logger { return s.options.Logger }
 // left over, opens every shard of every open index on e, and begins to refresh
 // and prune. The store uses both alone, and closes neither.
 func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store, error) {
-	s := &Store{coord: c, engine: e, options: o.withDefaults(), admin: newTurn()}
+	s := &Store{coord: c, engine: e, options: o.withDefaults(), admin: newTurn(), handing: newTurn()}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.refresher.init()
 	s.points.init()
