@@ -46,6 +46,18 @@ func (p pace) next(was, now time.Duration, n int64) pace {
 	return p
 }
 
+// usual is what searches take without this work, as a look says that found n of them at this pace.
+// At the gentlest one it is at work for so little of the time that fewer than one search in
+// twenty meets it: when they are slower than they were even so, it is not for this work, and
+// resting longer than others need would only make it last. Half of the difference counts, since
+// a look may have met something else.
+func (p pace) usual(was, now time.Duration, n int64) time.Duration {
+	if p < gentlest || was <= 0 || now <= was || n < telling {
+		return was
+	}
+	return was + (now-was)/2
+}
+
 // rest is what is owed after working for some time and writing some bytes: for searches, and
 // because of a rate in bytes in a second, if that is not 0.
 func (p pace) rest(worked time.Duration, bytes, rate int64) time.Duration {

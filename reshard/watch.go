@@ -13,13 +13,14 @@ type watch struct {
 	pace        pace
 	searches    func() shard.Waits // all so far
 	before, now time.Duration      // 95th percentiles: before the movement, and lately; 0: not known
+	usual       time.Duration      // as before, or what they have come to take without this work
 	met         shard.Waits        // the searches that were there at a look
 	looked      time.Time
 	idle        bool // there have been none lately
 }
 
 func (t *turn) watch() watch {
-	w := watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
+	w := watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, usual: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
 	if recent := t.Store.RecentSearches(); recent.Total() > 0 {
 		w.pace = careful
 	} else {
@@ -42,7 +43,8 @@ func (w *watch) look() bool {
 	if n > 0 && w.idle { // they met no rests, and tell nothing of any pace
 		w.pace = max(w.pace, careful)
 	} else {
-		w.pace = w.pace.next(w.before, w.now, n)
+		w.usual = w.pace.usual(w.usual, w.now, n)
+		w.pace = w.pace.next(w.usual, w.now, n)
 	}
 	w.idle = n == 0
 	if n == 0 || n >= telling { // fewer are counted on

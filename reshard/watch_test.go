@@ -31,7 +31,7 @@ func TestAComparisonRestsForSearches(t *testing.T) {
 // TestAWatchSeesThatSearchesHaveEnded, and that they have begun.
 func TestAWatchSeesThatSearchesHaveEnded(t *testing.T) {
 	var met shard.Waits
-	w := watch{pace: 4, searches: func() shard.Waits { return met }, before: time.Millisecond}
+	w := watch{pace: 4, searches: func() shard.Waits { return met }, usual: time.Millisecond}
 	if !w.look() || !w.idle || w.pace != 2 || w.rests() != 0 {
 		t.Errorf("without searches: %+v", w)
 	}
@@ -51,5 +51,31 @@ func TestAWatchSeesThatSearchesHaveEnded(t *testing.T) {
 	w.looked = time.Time{}
 	if !w.look() || w.pace != 2*careful || w.rests() != 2*careful {
 		t.Errorf("with slow searches: %+v", w)
+	}
+}
+
+// TestAWatchThatRestsForNothingGoesOn: searches have become slower for good, as in an index of
+// more shards and more documents.
+func TestAWatchThatRestsForNothingGoesOn(t *testing.T) {
+	var met shard.Waits
+	w := watch{pace: careful, searches: func() shard.Waits { return met }, usual: 10 * time.Millisecond}
+	look := func(took time.Duration) {
+		for range telling {
+			met.Add(took)
+		}
+		w.looked = time.Time{}
+		w.look()
+	}
+	most, looks := w.pace, 0
+	for ; w.pace > briskest && looks < 100; looks++ {
+		look(20 * time.Millisecond)
+		most = max(most, w.pace)
+	}
+	if w.pace > briskest || most != gentlest {
+		t.Errorf("after %d looks it rests %v times as long as it works, at most %v: %+v", looks, w.pace, most, w)
+	}
+	look(40 * time.Millisecond)
+	if w.pace != 2*briskest {
+		t.Errorf("slower than they have become: %+v", w)
 	}
 }
