@@ -81,7 +81,8 @@ func (w *shelves) live(p *process) error {
 // folder waits until nobody else has it: what its engine then finds is what is durable.
 func (w *shelves) folder(p *process) (*memory.Engine, error) {
 	for {
-		answer, err := p.ask(p.ctx, &call{to: "disk", verb: "lock", do: func() any {
+		// Who is told to stop meanwhile hears of it nevertheless: it would not be let go of else.
+		answer, err := p.ask(context.WithoutCancel(p.ctx), &call{to: "disk", verb: "lock", do: func() any {
 			if w.served != nil && w.served != p {
 				return fault.New(fault.Unavailable, "the folder is %s's", w.served.name)
 			}
