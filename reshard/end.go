@@ -74,10 +74,17 @@ func (t *turn) back(ctx context.Context) error {
 	return err
 }
 
-// clear takes the reshaping out of the placement. What it staged is gone: it owed that, and what is
-// staged now may be another's.
+// clear takes the reshaping out of the placement, and lets go of the files that it needed. Where it
+// is not there any more, what is staged may be another's, and stays.
 func (t *turn) clear(ctx context.Context) error {
-	_, err := t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
+	_, r, err := t.read(ctx)
+	if err == nil && r != nil {
+		err = t.Store.Unstage(ctx, t.plan.Shards.Index)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.Store.ChangePlacement(ctx, t.plan.Shards.Index, func(p placement.Placement) (placement.Placement, error) {
 		return transfer.Clear(p, t.movement.ID, t.change("done"))
 	})
 	if fault.Is(err, fault.NotFound) { // the index was deleted
