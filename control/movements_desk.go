@@ -82,7 +82,7 @@ func hostKey(id string) string { return worker.ClosingKey(id) + "/host" }
 func (k *Desk) attend(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
-	if err := worker.Tidy(ctx, k.d); err != nil && ctx.Err() == nil {
+	if err := worker.TidyEnded(ctx, k.d); err != nil && ctx.Err() == nil {
 		k.logger.Warn("what movements that have ended left was not removed, the next end of one removes it", "error", err)
 	}
 	for ; ctx.Err() == nil; k.rest(ctx) {

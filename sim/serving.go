@@ -68,7 +68,7 @@ func (w *shelves) live(p *process) error {
 		_, err = p.ask(ctx, &call{to: "disk", verb: "serve", do: func() any { w.server, w.servers[p] = s, s; return nil }})
 	}
 	if err == nil {
-		if err := worker.Tidy(ctx, s.driver); err == nil || drive.Passing(err) {
+		if err := worker.TidyEnded(ctx, s.driver); err == nil || drive.Passing(err) {
 			s.work()
 		}
 	}

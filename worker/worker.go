@@ -251,6 +251,24 @@ func Tidy(ctx context.Context, d *drive.Driver) error {
 	return nil
 }
 
+// TidyEnded removes what was left of movements that have ended: besides what Tidy does, records of
+// pieces that somebody who slept past the end has made, and died before he could see that. It asks
+// once for each movement that is remembered, and is for the start of a process.
+func TidyEnded(ctx context.Context, d *drive.Driver) error {
+	all, err := d.Movements(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].State.Ended() {
+			if err := d.RemoveAll(ctx, work.Prefix(all[i].ID)); err != nil {
+				return err
+			}
+		}
+	}
+	return Tidy(ctx, d)
+}
+
 // phase does something for the current phase.
 func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked bool, err error) {
 	phase := m.Current()
