@@ -94,6 +94,17 @@ func database(t *testing.T) (url string) {
 	return p.URL
 }
 
+// openSearch is a real server, until the test ends.
+func openSearch(t *testing.T) *servers.Server {
+	t.Helper()
+	server, err := servers.Start(t.Context(), servers.OpenSearch("2.19.0"), servers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	return server
+}
+
 // TestNoPlaceForRecords is refused before anything is made.
 func TestNoPlaceForRecords(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
@@ -118,12 +129,7 @@ func TestLiveRecordsElsewhere(t *testing.T) {
 	if os.Getenv("RESHELVE_LIVE") == "" {
 		t.Skip("RESHELVE_LIVE=1 starts real servers")
 	}
-	server, err := servers.Start(t.Context(), servers.OpenSearch("2.19.0"), servers.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Stop() })
-	meetElsewhere(t, server.URL, database(t))
+	meetElsewhere(t, openSearch(t).URL, database(t))
 }
 
 func meetElsewhere(t *testing.T, target, records string) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/servers"
 )
 
 // seen is what a search of the records finds.
@@ -26,11 +25,7 @@ func TestLiveRecordsAreReadable(t *testing.T) {
 	if os.Getenv("RESHELVE_LIVE") == "" {
 		t.Skip("RESHELVE_LIVE=1 starts real servers")
 	}
-	server, err := servers.Start(t.Context(), servers.OpenSearch("2.19.0"), servers.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Stop() })
+	server := openSearch(t)
 	c := control.New(wiring)
 	m, err := c.Migrate(t.Context(), control.MigrateRequest{Target: server.URL, Yes: true, KeepWayBack: true,
 		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
