@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/shard/shardtest"
 	"github.com/reshelve/reshelve/store"
 )
 
@@ -210,13 +209,6 @@ func handOver(t *testing.T, s *store.Store, index string, of func(placement.Plac
 // handedTo gives the placement in which some shards have become others.
 func handedTo(from []uint32, to []shard.Incarnation) func(placement.Placement, map[uint32]int64) (placement.Placement, error) {
 	return func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
-		p.Version++
-		p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
-		for _, i := range to {
-			p.Shards = append(p.Shards, placement.Shard{Number: i.Number, Range: i.Range, Epoch: p.Version, Term: i.Term, Node: placement.Local})
-			p.Next = max(p.Next, i.Number+1)
-		}
-		slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
-		return p, nil
+		return shardtest.HandedOver(p, from, to), nil
 	}
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/shard/shardtest"
 	"github.com/reshelve/reshelve/store"
 )
 
@@ -71,15 +71,8 @@ func join(p placement.Placement, i, j int) (from []uint32, to []shard.Incarnatio
 // named gives the placement with what was staged.
 func named(from []uint32, to []shard.Incarnation) func(placement.Placement, map[uint32]int64) (placement.Placement, error) {
 	return func(p placement.Placement, _ map[uint32]int64) (placement.Placement, error) {
-		p.Version++
 		p.Last = placement.Change{By: "a test", Why: "hand-off", At: time.Now()}
-		p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
-		for _, i := range to {
-			p.Shards = append(p.Shards, placement.Shard{Number: i.Number, Range: i.Range, Epoch: p.Version, Term: i.Term, Node: placement.Local})
-			p.Next = max(p.Next, i.Number+1)
-		}
-		slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
-		return p, nil
+		return shardtest.HandedOver(p, from, to), nil
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/shard/shardtest"
 )
 
 // smallDisk is a file system of 64 MB. Where none can be mounted the test is left
@@ -230,7 +231,7 @@ func TestTakenUpOnAFullDisk(t *testing.T) {
 		staged, err := r.engine.Stage(ctx, 7, []uint32{left.Number}, to)
 		return errors.Join(err, staged.Close())
 	})
-	r.place(r.after([]uint32{left.Number}, to))
+	r.place(shardtest.HandedOver(r.placed, []uint32{left.Number}, to))
 	r.close()
 	free := fill(t, disk)
 	steps(opens, agrees)

@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/shard/shardtest"
 )
 
 // TestWhatIsStagedIsReadOnce: shards that are opened while somebody looks at what was staged for
@@ -39,7 +40,7 @@ func TestWhatIsStagedIsReadOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.place(r.after([]uint32{0}, to))
+	r.place(shardtest.HandedOver(r.placed, []uint32{0}, to))
 	shared := func(number uint32) (same, other int) {
 		reader, err := r.shards[number].Acquire(ctx, 2)
 		if err != nil {

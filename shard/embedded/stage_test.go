@@ -125,7 +125,7 @@ func (r *reshaped) hand(ctx context.Context, from []uint32, to []shard.Incarnati
 	if half {
 		return r.engine.Unstage(ctx, 7, r.places)
 	}
-	next := r.after(from, to)
+	next := shardtest.HandedOver(r.placed, from, to)
 	if err := next.Check(); err != nil {
 		return err
 	}
@@ -150,19 +150,6 @@ func (r *reshaped) hand(ctx context.Context, from []uint32, to []shard.Incarnati
 		}
 	}
 	return nil
-}
-
-// after is the placement in which the shards from have become to.
-func (r *reshaped) after(from []uint32, to []shard.Incarnation) placement.Placement {
-	next := r.placed
-	next.Version++
-	next.Shards = slices.DeleteFunc(slices.Clone(next.Shards), func(s placement.Shard) bool { return slices.Contains(from, s.Number) })
-	for _, t := range to {
-		next.Shards = append(next.Shards, placement.Shard{Number: t.Number, Range: t.Range, Epoch: next.Version, Term: t.Term, Node: placement.Local})
-		next.Next = max(next.Next, t.Number+1)
-	}
-	slices.SortFunc(next.Shards, func(a, b placement.Shard) int { return int(int64(a.Range.From>>1) - int64(b.Range.From>>1)) })
-	return next
 }
 
 func (r *reshaped) place(next placement.Placement) {

@@ -1,7 +1,6 @@
 package shardtest
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -121,14 +120,7 @@ func (f *family) join(numbers ...uint32) (from []uint32, to []shard.Incarnation)
 
 // name makes the placement name what was staged.
 func (f *family) name(from []uint32, to []shard.Incarnation) {
-	p := f.placed
-	p.Version++
-	p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(s placement.Shard) bool { return slices.Contains(from, s.Number) })
-	for _, i := range to {
-		p.Shards = append(p.Shards, placement.Shard{Number: i.Number, Range: i.Range, Epoch: p.Version, Term: i.Term, Node: placement.Local})
-		p.Next = max(p.Next, i.Number+1)
-	}
-	slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
+	p := HandedOver(f.placed, from, to)
 	f.must(p.Check())
 	f.placed = p
 	f.places.Put(p)

@@ -1,7 +1,9 @@
 package shardtest
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/reshelve/reshelve/fault"
@@ -58,4 +60,16 @@ func (p *Places) Break(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.broken = err
+}
+
+// HandedOver is the next version of a placement, in which the shards from have become to.
+func HandedOver(p placement.Placement, from []uint32, to []shard.Incarnation) placement.Placement {
+	p.Version++
+	p.Shards = slices.DeleteFunc(slices.Clone(p.Shards), func(row placement.Shard) bool { return slices.Contains(from, row.Number) })
+	for _, i := range to {
+		p.Shards = append(p.Shards, placement.Shard{Number: i.Number, Range: i.Range, Epoch: p.Version, Term: i.Term, Node: placement.Local})
+		p.Next = max(p.Next, i.Number+1)
+	}
+	slices.SortFunc(p.Shards, func(a, b placement.Shard) int { return cmp.Compare(a.Range.From, b.Range.From) })
+	return p
 }
