@@ -94,7 +94,7 @@ var shelvesMutants = []mutant{
 		"	if after < t.pruned {\n		return nil, false\n	}\n", "	if after < t.pruned {\n		return nil, true\n	}\n"},
 	{"a change is left out", "shard/memory/truth.go",
 		"	found := t.log[first:]\n", "	found := t.log[min(first+1, int64(len(t.log))):]\n"},
-	{"what was kept for an end stays", "worker/worker.go",
+	{"what was kept for an end stays", "worker/tidy.go",
 		"		if over[id] {\n", "		if over[id] && id == \"\" {\n"},
 }
 

@@ -8,6 +8,13 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
+// closing is the prefix of all closing keys.
+const closing = "closing/"
+
+// ClosingKey is the key of the piece by which one worker at a time ends a movement, and the
+// prefix of what it keeps meanwhile. It is not among the movement's pieces, which are removed.
+func ClosingKey(id string) string { return closing + id }
+
 // Closing lets one worker at a time end a movement, and then removes its pieces. End does what
 // the end asks of the lane, and stores the lane's report under the key reported, by
 // drive.Driver.Make, before it takes away what that is made of: what an attempt before has
