@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,14 +82,14 @@ func (k *Desk) attend(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
 	if err := worker.TidyEnded(ctx, k.d); err != nil && ctx.Err() == nil {
-		k.logger.Warn("what movements that have ended left was not removed, the next end of one removes it", "error", err)
+		k.logger.Warn("pieces of movements that have ended are left until the next start", "error", err)
 	}
 	for ; ctx.Err() == nil; k.rest(ctx) {
 		all, err := k.d.Movements(ctx)
 		if err != nil {
 			continue
 		}
-		if err := k.tidy(ctx, all); err != nil && ctx.Err() == nil {
+		if err := worker.Tidy(ctx, k.d); err != nil && ctx.Err() == nil {
 			k.logger.Warn("records of movements that have ended are left for now", "error", err)
 		}
 		for i := range all {
@@ -139,27 +138,6 @@ func (k *Desk) rest(ctx context.Context) {
 func (k *Desk) hosts(ctx context.Context, m *movement.Record) bool {
 	_, err := k.d.Store().Get(ctx, hostKey(m.ID))
 	return err == nil || fault.Is(err, fault.NotFound) && Reshapes(m.Kind) && k.side.lane != nil
-}
-
-// tidy removes what movements were ended with, where who ended one was cut off right behind.
-func (k *Desk) tidy(ctx context.Context, all []movement.Record) error {
-	left, err := k.d.Store().List(ctx, worker.ClosingKey(""))
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	ended := map[string]bool{}
-	for i := range all {
-		ended[all[i].ID] = all[i].State.Ended()
-	}
-	for _, record := range left {
-		id, _, _ := strings.Cut(strings.TrimPrefix(record.Key, worker.ClosingKey("")), "/")
-		if ended[id] {
-			if err := k.d.Remove(ctx, record.Key); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // take marks a movement as one that this process works for; false when it is.
