@@ -11,8 +11,8 @@ import (
 	"github.com/reshelve/reshelve/worker"
 )
 
-// close lets one worker end the movement: do comes first, then the report, then the reshaping,
-// the ledger and the records go.
+// close lets one worker end the movement: do comes first, then the report, then the reshaping
+// goes. The records, of which the ledger is one, go behind that, by [worker.Closing].
 func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do func(*turn, context.Context) error) (worker.Outcome, error) {
 	t, err := l.turn(s, m)
 	if err != nil {
@@ -22,21 +22,19 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, do 
 		return worker.Outcome{}, nil
 	}
 	return worker.Closing(ctx, s, m, t.plan.Policy, func(ctx context.Context, reported string) error {
-		unpin := func() { l.unpin(func(at pin) bool { return at.movement == m.ID }) }
-		unpin()       // it was led back before it was compared
-		defer unpin() // the index was deleted before what is led back was
-		err := do(t, ctx)
-		var p *Progress
-		if err == nil {
-			p, err = ProgressOf(ctx, t.Driver, m, t.Store.NewestPlacement)
+		l.unpin(m.ID)       // where it is led back before it was compared
+		defer l.unpin(m.ID) // where the way back pins something, and the index is deleted before that is compared
+		if err := do(t, ctx); err != nil {
+			return err
 		}
+		p, err := ProgressOf(ctx, t.Driver, m, t.Store.NewestPlacement)
 		if err == nil { // before the reshaping goes; what an attempt before has told stands
 			err = t.Driver.Make(ctx, reported, p)
 		}
-		if err == nil {
-			err = t.clear(ctx)
+		if err != nil {
+			return err
 		}
-		return err // with the movement's other records the ledger goes
+		return t.clear(ctx)
 	})
 }
 

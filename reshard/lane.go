@@ -148,7 +148,7 @@ func (t *turn) begin(ctx context.Context, phase *movement.Phase) (string, error)
 	case phase.Name == movement.VerifyPhase && phase.Run > 1:
 		return t.compareAgain(ctx)
 	case phase.Name == PhaseRetire:
-		t.unpin(func(at pin) bool { return at.movement == t.movement.ID }) // it was compared, and that may have been heard of late
+		t.unpin(t.movement.ID) // it was compared, and that may have been heard of late
 		return "", t.tell(ctx, transfer.Event{Happened: transfer.Finish})
 	}
 	return "", nil

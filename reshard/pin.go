@@ -41,14 +41,14 @@ func (l *Lane) take(at pin) (handed store.HandedOff, pinned bool) {
 
 // Close lets go of what is pinned for comparisons that this process will not make. Nobody
 // works any more.
-func (l *Lane) Close() { l.unpin(func(pin) bool { return true }) }
+func (l *Lane) Close() { l.letGo(func(pin) bool { return true }) }
 
 // Mind looks after a movement that owes nothing and has not ended: it is paused, held, has failed,
 // or keeps its way back. What is pinned for its comparison would hold disk for as long as that
 // lasts, and is let go of: who goes on compares what both sides show then. One whose index was
 // deleted is ended.
 func (l *Lane) Mind(ctx context.Context, d *drive.Driver, m *movement.Record) error {
-	l.unpin(func(at pin) bool { return at.movement == m.ID })
+	l.unpin(m.ID)
 	plan, err := ReadPlan(m)
 	if err != nil {
 		return err
@@ -59,8 +59,13 @@ func (l *Lane) Mind(ctx context.Context, d *drive.Driver, m *movement.Record) er
 	return bury(ctx, d, m, plan.Index)
 }
 
-// unpin lets go of some of what is pinned.
-func (l *Lane) unpin(which func(pin) bool) {
+// unpin lets go of what is pinned for a movement.
+func (l *Lane) unpin(movement string) {
+	l.letGo(func(at pin) bool { return at.movement == movement })
+}
+
+// letGo closes what is pinned, as far as it is meant.
+func (l *Lane) letGo(which func(pin) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for at, handed := range l.pinned {

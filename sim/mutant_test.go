@@ -87,7 +87,7 @@ var shelvesMutants = []mutant{
 	{"a movement whose index was deleted rests for ever", "reshard/pin.go",
 		"	if gone, err := l.gone(ctx, &plan); !gone {\n", "	if gone, err := l.gone(ctx, &plan); !gone || gone {\n"},
 	{"what was led back stays pinned when its index was deleted", "reshard/end.go",
-		"		defer unpin() // the index was deleted before what is led back was\n", ""},
+		"		defer l.unpin(m.ID) // where the way back pins something, and the index is deleted before that is compared\n", ""},
 	{"a deletion leaves the name", "store/delete.go",
 		"return c.WithoutIndices(names)", "return c, nil"},
 	{"who follows is not told that changes are gone", "shard/memory/truth.go",
