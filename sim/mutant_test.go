@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -115,25 +116,38 @@ func TestShelvesMutants(t *testing.T) {
 	meet(t, shelvesMutants, "TestShelvesScripts", "TestShelves$|TestTheMatrix")
 }
 
-// meet lets tests meet mistakes: the quick ones first.
-func meet(t *testing.T, mutants []mutant, tests ...string) {
-	root, err := filepath.Abs("..")
+// TestMistakesCanStillBeMade: the code still says what each of them changes.
+func TestMistakesCanStillBeMade(t *testing.T) {
+	for _, m := range slices.Concat(mutants, shelvesMutants) {
+		t.Run(m.name, func(t *testing.T) { m.made(t) })
+	}
+}
+
+// made is the file of the mistake, and what it is with it.
+func (m mutant) made(t *testing.T) (path, code string) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", m.file))
 	if err != nil {
 		t.Fatal(err)
 	}
+	is, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(is), m.is); n != 1 {
+		t.Fatalf("%s holds this %d times:\n%s", m.file, n, m.is)
+	}
+	return path, strings.Replace(string(is), m.is, m.becomes, 1)
+}
+
+// meet lets tests meet mistakes: the quick ones first.
+func meet(t *testing.T, mutants []mutant, tests ...string) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			path := filepath.Join(root, m.file)
-			code, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(string(code), m.is); n != 1 {
-				t.Fatalf("%s holds this %d times:\n%s", m.file, n, m.is)
-			}
+			path, code := m.made(t)
 			dir := t.TempDir()
 			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-			if err := os.WriteFile(changed, []byte(strings.Replace(string(code), m.is, m.becomes, 1)), 0o600); err != nil {
+			if err := os.WriteFile(changed, []byte(code), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
