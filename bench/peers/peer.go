@@ -37,11 +37,11 @@ const patience = 2 * time.Minute
 // answer that is good: with status 200, and accepted unless accept is nil.
 func (p *Peer) Start(ctx context.Context, request []byte, accept func(answer []byte) bool) (time.Duration, error) {
 	began := time.Now()
-	var err error
-	if p.URL, p.pid, p.stop, err = p.run(ctx); err != nil {
-		p.stop = func() {}
+	url, pid, stop, err := p.run(ctx)
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", p.Name, err)
 	}
+	p.URL, p.pid, p.stop = url, pid, stop
 	var last string
 	for time.Since(began) < patience && ctx.Err() == nil {
 		if c, err := Dial(p.URL); err == nil {
@@ -58,7 +58,8 @@ func (p *Peer) Start(ctx context.Context, request []byte, accept func(answer []b
 	return 0, fmt.Errorf("%s has no good answer after its start: %s: %w", p.Name, last, cmp.Or(ctx.Err(), errors.New("too late")))
 }
 
-// Stop lets the peer end by itself, as an operator would. It may be called twice.
+// Stop lets the peer end by itself, as an operator would. It may be called twice, and of a peer
+// that never ran.
 func (p *Peer) Stop() {
 	p.stop()
 	p.stop = func() {}
@@ -82,7 +83,7 @@ func Build(ctx context.Context, binary string) error {
 
 // Reshelve is this store, served with more flags.
 func Reshelve(binary, dir string, flags ...string) *Peer {
-	p := &Peer{Name: "reshelve", Dir: dir}
+	p := &Peer{Name: "reshelve", Dir: dir, stop: func() {}}
 	p.run = func(ctx context.Context) (string, int, func(), error) {
 		args := append([]string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0"}, flags...)
 		cmd := exec.CommandContext(ctx, binary, args...)
@@ -114,7 +115,7 @@ func Reshelve(binary, dir string, flags ...string) *Peer {
 
 // OpenSearch is the server that we are compared with.
 func OpenSearch(version, dir string) *Peer {
-	p := &Peer{Name: "OpenSearch " + version, Dir: dir}
+	p := &Peer{Name: "OpenSearch " + version, Dir: dir, stop: func() {}}
 	p.run = func(ctx context.Context) (string, int, func(), error) {
 		s, err := servers.Start(ctx, servers.OpenSearch(version), servers.Options{Dir: dir, Heap: "1g"})
 		if err != nil {
