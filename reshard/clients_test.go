@@ -20,15 +20,37 @@ type clients struct {
 	wait sync.WaitGroup
 	mu   sync.Mutex
 	have map[string]string
+	came *sync.Cond // a round of one of them has ended
+	n    int        // rounds
 }
 
+// clients begin, and have written something when it returns.
 func (h *house) clients(n int) *clients {
 	ctx, cancel := context.WithCancel(h.ctx)
 	c := &clients{h: h, stop: cancel, have: map[string]string{}}
+	c.came = sync.NewCond(&c.mu)
 	for who := range n {
 		c.wait.Go(func() { c.run(ctx, who) })
 	}
+	c.rounds(30 * n)
 	return c
+}
+
+// rounds waits for so many more.
+func (c *clients) rounds(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for until := c.n + n; c.n < until; {
+		c.came.Wait()
+	}
+}
+
+// round tells that one has ended.
+func (c *clients) round() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	c.came.Broadcast()
 }
 
 func (c *clients) run(ctx context.Context, who int) {
@@ -57,6 +79,7 @@ func (c *clients) run(ctx context.Context, who int) {
 		if want := mine[id]; err != nil || string(found.Source) != want {
 			c.h.Errorf("get %s: %q %v, expected %q", id, found.Source, err, want)
 		}
+		c.round()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

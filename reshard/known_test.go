@@ -62,7 +62,6 @@ func TestAnAbortThatComesBeforeTheBeginningCounts(t *testing.T) {
 func TestAComparisonThatIsAskedForAgainChangesNothing(t *testing.T) {
 	h := newHouse(t, 1)
 	c := h.clients(2)
-	time.Sleep(50 * time.Millisecond)
 	id := h.begin(true, by(2))
 	h.work(id, movement.Switched)
 	before, err := h.store.PlacementOf(h.ctx, "books")
@@ -86,7 +85,6 @@ func TestAComparisonThatIsAskedForAgainChangesNothing(t *testing.T) {
 func TestAnAbortedSplitLeavesNothingForTheNextStart(t *testing.T) {
 	h := newHouse(t, 1)
 	c := h.clients(2)
-	time.Sleep(50 * time.Millisecond)
 	for range 3 {
 		id := h.begin(false, by(3))
 		h.tell(id, movement.Abort)

@@ -21,7 +21,6 @@ import (
 func TestSplitAndMergeWhileClientsWork(t *testing.T) {
 	h := newHouse(t, 2)
 	c := h.clients(3)
-	time.Sleep(100 * time.Millisecond)
 	m := h.work(h.begin(false, by(3)), movement.Finished)
 	if n := h.shards(); n != 6 {
 		t.Errorf("%d shards", n)
@@ -46,13 +45,12 @@ func TestSplitAndMergeWhileClientsWork(t *testing.T) {
 func TestTheWayBackLosesNothing(t *testing.T) {
 	h := newHouse(t, 1)
 	c := h.clients(2)
-	time.Sleep(50 * time.Millisecond)
 	id := h.begin(true, by(3))
 	h.work(id, movement.Switched)
 	if _, err := h.tryBegin(false, by(2)); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), id) {
 		t.Errorf("a second one: %v", err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	c.rounds(30)
 	h.tell(id, movement.Reverse)
 	h.bothWays(h.work(id, movement.Reversed))
 	if n := h.shards(); n != 1 {
@@ -73,7 +71,6 @@ func TestTheWayBackLosesNothing(t *testing.T) {
 func TestAPauseIsPredicted(t *testing.T) {
 	h := newHouse(t, 2)
 	c := h.clients(2)
-	time.Sleep(50 * time.Millisecond)
 	h.budget = time.Microsecond
 	id := h.begin(false, by(2))
 	h.workBefore(id, reshard.PhaseSwitch)
@@ -138,7 +135,6 @@ func (h *house) bothWays(m *movement.Record) {
 func TestAbortLeavesNothing(t *testing.T) {
 	h := newHouse(t, 1)
 	c := h.clients(1)
-	time.Sleep(50 * time.Millisecond)
 	id := h.begin(false, by(2))
 	h.tell(id, movement.Abort)
 	h.work(id, movement.Aborted)
@@ -180,7 +176,6 @@ func TestAStoreClosesWithWhatIsPinned(t *testing.T) {
 func TestAPauseLetsGo(t *testing.T) {
 	h := newHouse(t, 1)
 	c := h.clients(1)
-	time.Sleep(20 * time.Millisecond)
 	id := h.begin(false, by(2))
 	h.workBefore(id, movement.VerifyPhase)
 	h.tell(id, movement.Pause)
@@ -256,7 +251,6 @@ func (s stopsBefore) Turn(ctx context.Context, slot worker.Slot, m *movement.Rec
 func TestAnyEngineIsSplit(t *testing.T) {
 	h := newHouseOn(t, 1, shardmemory.New(shardmemory.Options{}))
 	c := h.clients(1)
-	time.Sleep(20 * time.Millisecond)
 	m := h.work(h.begin(false, by(3)), movement.Finished)
 	c.end()
 	var told reshard.Progress
@@ -270,9 +264,9 @@ func TestAnyEngineIsSplit(t *testing.T) {
 // when there is none any more, and not when those bytes would have been worth it.
 func TestThrottleIsObeyedInTheMiddleOfAWait(t *testing.T) {
 	h := newHouse(t, 1)
-	c := h.clients(1)
-	time.Sleep(100 * time.Millisecond)
-	c.end()
+	for i := range 300 {
+		h.write(document.Index, fmt.Sprint(i))
+	}
 	id := h.begin(false, by(2))
 	h.happens(id, movement.Event{Verb: movement.Throttle, Rate: json.RawMessage(`{"bytesPerSecond":1}`), By: "test"})
 	h.workBefore(id, reshard.PhaseRetire)
