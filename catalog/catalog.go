@@ -116,4 +116,5 @@ type ShardStatus struct {
 	Deleted    int64
 	Gets       int64
 	Refreshes  int64
+	Segments   int // that a search looks into
 }

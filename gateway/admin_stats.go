@@ -27,6 +27,7 @@ type totals struct {
 	docs, deleted, bytes        int64
 	indexed, deletions          int64
 	gets, refreshes, operations int64
+	segments                    int64
 }
 
 func (t *totals) add(s catalog.ShardStatus) {
@@ -38,6 +39,7 @@ func (t *totals) add(s catalog.ShardStatus) {
 	t.gets += s.Gets
 	t.refreshes += s.Refreshes
 	t.operations += s.SeqNo + 1
+	t.segments += int64(s.Segments)
 }
 
 func totalOf(found []catalog.Status) totals {
@@ -111,8 +113,8 @@ var sections = []section{
 	}),
 	sectionOf("fielddata", "fielddata", func(totals) []measure { return []measure{{"memory_size_in_bytes", 0}, {"evictions", 0}} }),
 	sectionOf("completion", "completion", func(totals) []measure { return []measure{{"size_in_bytes", 0}} }),
-	sectionOf("segments", "segments", func(totals) []measure {
-		return []measure{{"count", 0}, {"memory_in_bytes", 0}, {"terms_memory_in_bytes", 0}, {"stored_fields_memory_in_bytes", 0},
+	sectionOf("segments", "segments", func(t totals) []measure {
+		return []measure{{"count", t.segments}, {"memory_in_bytes", 0}, {"terms_memory_in_bytes", 0}, {"stored_fields_memory_in_bytes", 0},
 			{"term_vectors_memory_in_bytes", 0}, {"norms_memory_in_bytes", 0}, {"points_memory_in_bytes", 0},
 			{"doc_values_memory_in_bytes", 0}, {"index_writer_memory_in_bytes", 0}, {"version_map_memory_in_bytes", 0},
 			{"fixed_bit_set_memory_in_bytes", 0}, {"max_unsafe_auto_id_timestamp", -1}}

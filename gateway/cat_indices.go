@@ -42,7 +42,7 @@ var countColumns = []column{
 }
 
 func countCells(t totals) []any {
-	return []any{t.gets, t.deletions, t.indexed, 0, 0, t.refreshes, 0, size(0)}
+	return []any{t.gets, t.deletions, t.indexed, 0, 0, t.refreshes, t.segments, size(0)}
 }
 
 // withPrimaries puts beside each column one about the primaries alone.

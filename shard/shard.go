@@ -198,6 +198,7 @@ type Stats struct {
 	Synced     int64 // the last that no crash takes back
 	Refreshed  int64 // of the published reader
 	Pruned     int64 // changes up to it are gone; -1: none
+	Segments   int   // of the published reader; 0 in an engine that has none
 	Ops        OpCounts
 }
 

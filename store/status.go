@@ -95,6 +95,7 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.
 		told.Docs, told.Tombstones, told.Bytes = counts.Docs, counts.Tombstones, counts.Bytes
 		told.SeqNo, told.Synced, told.Refreshed = counts.SeqNo, counts.Synced, counts.Refreshed
 		told.Indexed, told.Deleted, told.Gets, told.Refreshes = counts.Ops.Index, counts.Ops.Delete, counts.Ops.Get, counts.Ops.Refresh
+		told.Segments = counts.Segments
 		if reader, err := sh.Acquire(ctx, row.Epoch); err == nil { // without one, searches see nothing
 			told.Searchable = reader.Docs()
 			_ = reader.Close()

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,11 +25,15 @@ func create(p *peers.Peer, name string, shards int) error {
 	return c.Must("PUT", "/"+name, strings.Replace(corpus.Index, `"number_of_shards":1`, fmt.Sprintf(`"number_of_shards":%d`, shards), 1))
 }
 
+// later is the number of the first document that a writer writes: behind all that are loaded.
+const later = 1 << 30
+
 // writer sends small bulk requests of new documents at a rate.
 type writer struct {
-	url   string
-	rate  int
-	wrote atomic.Int64
+	url, index string
+	rate       int
+	most       int // documents; 0: until it is told to stop
+	wrote      atomic.Int64
 }
 
 func (w *writer) write(ctx context.Context) error {
@@ -39,9 +45,9 @@ func (w *writer) write(ctx context.Context) error {
 	defer c.Close()
 	tick := time.NewTicker(time.Second * perRequest / time.Duration(w.rate))
 	defer tick.Stop()
-	for n := 1 << 30; ctx.Err() == nil; n += perRequest { // behind all numbers that are loaded
+	for n := later; ctx.Err() == nil && (w.most == 0 || n < later+w.most); n += perRequest {
 		<-tick.C
-		status, answer, err := c.Do(peers.Request("POST", "/"+index+"/_bulk", "application/x-ndjson", corpus.Bulk(n, n+perRequest)))
+		status, answer, err := c.Do(peers.Request("POST", "/"+w.index+"/_bulk", "application/x-ndjson", corpus.Bulk(n, n+perRequest)))
 		if err != nil {
 			return err
 		}
@@ -93,8 +99,8 @@ func search(p *peers.Peer, name string, more func() bool) (peers.Taken, error) {
 	})
 }
 
-// copied reads an index by a scroll and writes another, as a client does that has no other
-// way; both are then searchable.
+// copied reads an index by a scroll and writes what was loaded into another, as a client does
+// that has no other way; both are then searchable.
 func copied(p *peers.Peer, from, to string) error {
 	read, err := peers.Dial(p.URL)
 	if err != nil {
@@ -129,11 +135,35 @@ func copied(p *peers.Peer, from, to string) error {
 		}
 		var body bytes.Buffer
 		for _, h := range page.Hits.Hits {
+			if n, err := strconv.Atoi(h.ID); err != nil || n >= later {
+				continue
+			}
 			fmt.Fprintf(&body, "{\"index\":{\"_id\":%q}}\n%s\n", h.ID, h.Source)
 		}
-		if err := write.Bulk(peers.Request("POST", "/"+to+"/_bulk", "application/x-ndjson", body.Bytes())); err != nil {
-			return err
+		if body.Len() > 0 {
+			if err := write.Bulk(peers.Request("POST", "/"+to+"/_bulk", "application/x-ndjson", body.Bytes())); err != nil {
+				return err
+			}
 		}
 		ask = peers.Request("POST", "/_search/scroll", "application/json", fmt.Appendf(nil, `{"scroll":"5m","scroll_id":%q}`, page.ID))
 	}
+}
+
+// segments are what a search of an index looks into.
+type segments struct{ documents, count int64 }
+
+func (s segments) String() string { return fmt.Sprintf("%d in %d", s.documents, s.count) }
+
+func segmentsOf(p *peers.Peer, name string) (segments, error) {
+	response, err := http.Get(p.URL + "/" + name + "/_stats/docs,segments")
+	if err != nil {
+		return segments{}, err
+	}
+	var all struct {
+		All struct {
+			Primaries struct{ Docs, Segments struct{ Count int64 } }
+		} `json:"_all"`
+	}
+	err = decoded(response, http.StatusOK, &all)
+	return segments{all.All.Primaries.Docs.Count, all.All.Primaries.Segments.Count}, err
 }

@@ -7,11 +7,13 @@
 //
 // Terms: answering means that every target takes the requests of its range: the end of the
 // phase switch. Pause is what the requests that waited for the hand-off felt, as the
-// movement tells it. Before, in its first two seconds, and then, until it has finished or for a minute, are
-// of the same clients, one that searches, in turn in five ways, and one that writes; a fresh index of the same shape has two shards and the same
-// documents, and is searched in turn with the one that was split when nobody writes.
+// movement tells it. Before, in its first two seconds, and then, until it has finished or for a
+// minute, are of the same clients, one that searches, in turn in five ways, and one that writes.
+// A fresh index of the same shape has two shards and the same documents, in the same state of
+// merging: what was loaded is copied into it, and what was written beside the split is written to
+// it at the same rate. It is searched in turn with the one that was split when nobody writes.
 //
-//	load ─▶ clients: before ─▶ split: its first 2 s ─▶ then, a minute at most ─▶ copy into a fresh index
+//	load ─▶ clients: before ─▶ split: its first 2 s ─▶ then, a minute at most ─▶ copy, and write, a fresh index
 //	                                                                              ├▶ searches of both, in turn
 //	                                                                              └▶ split again, at rest: bytes written
 //

@@ -100,8 +100,18 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	b.copied = time.Since(began)
+	w := writer{url: p.URL, index: shaped, rate: b.rate, most: b.wrote}
+	if err := w.write(ctx); err != nil {
+		return err
+	}
 	if err := p.Settle(ctx, 5*time.Minute); err != nil {
 		return err
+	}
+	for name, told := range map[string]*segments{index: &b.splitSegments, shaped: &b.freshSegments} {
+		var err error
+		if *told, err = segmentsOf(p, name); err != nil {
+			return err
+		}
 	}
 	for range 3 {
 		for name, taken := range map[string]*[]peers.Taken{index: &b.split, shaped: &b.fresh} {
@@ -122,18 +132,20 @@ func (b *bench) whileClientsWork(ctx context.Context) error {
 	peers.Progress("%d documents: clients work, and the shard is split", b.documents)
 	clients, stop := context.WithCancel(ctx)
 	defer stop()
-	w := writer{url: b.peer.URL, rate: b.rate}
+	w := writer{url: b.peer.URL, index: index, rate: b.rate}
 	ended := make(chan error, 1)
 	go func() { ended <- w.write(clients) }()
-	err := b.splitNow(&w)
+	err := b.splitNow(&w, stop)
 	stop()
 	if failed := <-ended; failed != nil {
 		return failed
 	}
+	b.wrote = int(w.wrote.Load())
 	return err
 }
 
-func (b *bench) splitNow(w *writer) (err error) {
+// splitNow stops the clients when they were measured for long enough.
+func (b *bench) splitNow(w *writer, stop func()) (err error) {
 	if b.before, err = w.beside(b.peer, lasts(b.long)); err != nil {
 		return err
 	}
@@ -148,6 +160,7 @@ func (b *bench) splitNow(w *writer) (err error) {
 	if b.then, err = w.beside(b.peer, b.goesOn(id)); err != nil {
 		return err
 	}
+	stop()
 	b.moved, err = ended(b.peer, id)
 	b.memory, b.diskMost = peak(), most()
 	return err

@@ -13,7 +13,9 @@ type figures struct {
 	documents                                int
 	moved                                    told
 	before, first, then                      work // until it began, for two seconds, and for a minute at most
+	wrote                                    int  // by the clients
 	split, fresh                             []peers.Taken
+	splitSegments, freshSegments             segments
 	copied                                   time.Duration
 	memory                                   int64 // the most of the movement
 	diskBefore, diskMost, diskAfter, written int64
@@ -53,11 +55,14 @@ func table(columns []*figures, t theirs) string {
 		before, first, then := f.before.searches.P95, f.first.searches.P95, f.then.searches.P95
 		return fmt.Sprintf("%s → %s (%.2f×) → %s (%.2f×)", short(before), short(first), over(first, before), short(then), over(then, before))
 	}, "")
-	row("from start to finished", func(f *figures) string { return short(f.moved.phase("retire").Ended.Sub(f.moved.Started)) }, "")
+	row("from start to finished, clients being at work for that minute", func(f *figures) string { return short(f.moved.phase("retire").Ended.Sub(f.moved.Started)) }, "")
 	row("searches after it: p50 · p95 beside a fresh index of this shape", func(f *figures) string {
 		split, fresh := f.split, f.fresh
 		return fmt.Sprintf("%s · %s beside %s · %s (%.2f×)", short(peers.P50(split)), short(peers.P95(split)), short(peers.P50(fresh)), short(peers.P95(fresh)),
 			over(peers.P95(split), peers.P95(fresh)))
+	}, "")
+	row("documents and segments then", func(f *figures) string {
+		return fmt.Sprintf("%s beside %s", f.splitSegments, f.freshSegments)
 	}, "")
 	row("written until the hand-off", func(f *figures) string {
 		return fmt.Sprintf("%.2f MiB (%.1f %%)", peers.MiB(f.written), 100*float64(f.written)/float64(f.diskBefore))

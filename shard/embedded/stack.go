@@ -29,6 +29,14 @@ func newStack(indexed int64, covers routing.Range, lost []numbers, redone int64,
 	return s
 }
 
+// count is that of its entries. Nil has none.
+func (s *stack) count() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.entries)
+}
+
 // retain adds a user. Nil has none.
 func (s *stack) retain() *stack {
 	if s != nil {

@@ -65,7 +65,9 @@ func stagedIsNothing(t *testing.T, c Case) {
 		before, history := k.shard.Stats(), k.changes(3, 1000)
 		f.stage(f.cut(0, cuts...))
 		f.must(k.shard.Reload(f.ctx))
-		if after := k.shard.Stats(); after != before {
+		after := k.shard.Stats()
+		after.Segments = before.Segments // they are merged when it pleases the engine
+		if after != before {
 			t.Fatalf("%+v, before %+v", after, before)
 		}
 		k.holding(map[string]int64{"follower": 3})
