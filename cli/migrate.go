@@ -148,7 +148,11 @@ func goOn(place string) string { return "reshelve worker --join " + control.Bare
 func outcomeOf(m *control.Movement, place string) error {
 	switch m.State {
 	case movement.Held:
-		return fault.WithNext(fault.New(fault.Held, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
+		kind := fault.Held
+		if m.Differences() > 0 {
+			kind = fault.Differences
+		}
+		return fault.WithNext(fault.New(kind, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
 	case movement.Running, movement.Paused, movement.Planned:
 		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
 		if m.State == movement.Paused {
@@ -167,7 +171,19 @@ func outcomeOf(m *control.Movement, place string) error {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
 		return fault.WithNext(err, "see which: reshelve movement failures %s", m.ID)
 	}
+	if n := m.Differences(); n > 0 {
+		err := fault.New(fault.Differences, "movement %s is %s, and %s", m.ID, m.State, differ(n))
+		return fault.WithNext(err, "see which: reshelve movement status %s --at %s --output json", m.ID, control.Bare(place))
+	}
 	return nil
+}
+
+// differ says of so many documents that they do.
+func differ(n int64) string {
+	if n == 1 {
+		return "1 document differs"
+	}
+	return counted(n, "document") + " differ"
 }
 
 // goesOn is who works for a split or a merge: the process that has its store open.
@@ -270,7 +286,9 @@ func printMissing(w io.Writer, m *control.Movement, place string) {
 	if len(m.Progress.Failures) > 0 && !m.State.Ended() {
 		fmt.Fprintf(w, "  → reshelve movement failures %s --at %s lists them one by one\n", m.ID, control.Bare(place))
 	}
-	if m.State != movement.Held && m.State != movement.Failed {
+	switch m.State {
+	case movement.Held, movement.Failed, movement.Switched, movement.Finished:
+	default: // what the last comparison has found is being mended, or does not stay
 		return
 	}
 	for _, v := range m.Progress.Verified {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/control"
@@ -220,7 +221,9 @@ func into(m *movement.Record) string {
 		names = append(names, plan.Index)
 	}
 	for _, index := range plan.Indices {
-		names = append(names, index.Target)
+		if !slices.Contains(names, index.Target) { // those of a data stream go into one
+			names = append(names, index.Target)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -72,6 +72,19 @@ type Movement struct {
 	Reshaping *Reshaping        `json:"reshaping,omitempty"` // of a split or a merge
 }
 
+// Differences are how many documents the last comparison has found to differ.
+func (m *Movement) Differences() (n int64) {
+	if m.Progress != nil {
+		for _, v := range m.Progress.Verified {
+			n += v.Differences()
+		}
+	}
+	if m.Reshaping != nil {
+		n += m.Reshaping.Cloned.Differences() + m.Reshaping.Compared.Differences()
+	}
+	return n
+}
+
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told
 // is called from time to time with how far it is.
 func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Movement)) (done *Movement, err error) {

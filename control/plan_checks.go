@@ -209,7 +209,10 @@ func (l *looking) lookSteps() error {
 }
 
 func lookMovements(ctx context.Context, l *looking) (string, error) {
-	return "", l.fail(l.control.refuseTwice(ctx, l.side, l.Plan, l.req.own))
+	if err := l.control.refuseTwice(ctx, l.side, l.Plan, l.req.own); err != nil {
+		return "", l.fail(err)
+	}
+	return "no other is at work on these indices", nil
 }
 
 // replicasOf is how many replicas a body that makes an index asks for.

@@ -31,8 +31,8 @@ type Verified struct {
 	Steps transform.Tally `json:"steps,omitempty"`
 }
 
-// differences are those that count.
-func (v *Verified) differences() int64 { return v.Result.Differences() - v.Others }
+// Differences are those that count.
+func (v *Verified) Differences() int64 { return v.Result.Differences() - v.Others }
 
 // verify compares, index by index, what the snapshot holds with what the target holds.
 func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
@@ -70,7 +70,7 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		if c.State != work.Done {
 			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
 		}
-		if n := c.differences(); n > 0 || c.Result.Rest != nil {
+		if n := c.Differences(); n > 0 || c.Result.Rest != nil {
 			differ += n
 			known = known && c.Result.Rest == nil
 			counts, _, _ := strings.Cut(c.Result.String(), "\n") // its examples are in the progress

@@ -221,7 +221,7 @@ func sizesAreThoseOfAllFiles(t *testing.T) {
 // sourcelessDocumentsAreListed, one by one, and the migration does not end well.
 func sourcelessDocumentsAreListed(t *testing.T) {
 	want := heldBy(t, filepath.Dir(corners), "only", "sourceless")
-	m, data := migrates(t, 9, "--from", corners, "--index", "sourceless", "--yes")
+	m, data := migrates(t, 6, "--from", corners, "--index", "sourceless", "--yes")
 	var all struct {
 		Documents []struct{ ID, Type string }
 	}

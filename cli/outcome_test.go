@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
+)
+
+// TestOutcomes: what a movement has come to, as the exit code of the verbs that wait for it.
+func TestOutcomes(t *testing.T) {
+	found := func(class reconcile.Class, failed int64) *migrate.Progress {
+		p := &migrate.Progress{Verified: []migrate.Verified{{Result: reconcile.Report{Counts: map[reconcile.Class]int64{class: 1}}}}}
+		p.Failed = failed
+		return p
+	}
+	for _, c := range []struct {
+		name     string
+		state    movement.State
+		progress *migrate.Progress
+		code     int
+	}{
+		{"all is there", movement.Finished, &migrate.Progress{}, 0},
+		{"others have written since", movement.Finished, found(reconcile.Newer, 0), 0},
+		{"a piece has failed", movement.Held, &migrate.Progress{}, 9},
+		{"one is missing", movement.Held, found(reconcile.Missing, 0), 6},
+		{"one is missing, and the way back is open", movement.Switched, found(reconcile.Missing, 0), 6},
+		{"one is missing, and that was accepted", movement.Finished, found(reconcile.Missing, 0), 6},
+		{"as many failed as may", movement.Finished, found(reconcile.Unreadable, 1), 10},
+		{"it is compared again", movement.Running, found(reconcile.Missing, 0), 130},
+		{"it is undone", movement.Aborted, found(reconcile.Missing, 0), 8},
+	} {
+		m := &control.Movement{Record: movement.Record{ID: "M", State: c.state}, Progress: c.progress}
+		if code := fault.KindOf(outcomeOf(m, "./data")).ExitCode(); c.code != code && !(c.code == 0 && outcomeOf(m, "./data") == nil) {
+			t.Errorf("%s: %d instead of %d", c.name, code, c.code)
+		}
+	}
+}
