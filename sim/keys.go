@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reshelve/reshelve/document"
 )
@@ -75,6 +76,9 @@ func (k *key) read(source string, from, settled int) bool {
 		return false
 	}
 	k.low = max(k.low, n)
+	if slices.ContainsFunc(k.tries[settled:], func(t try) bool { return t.known != not && t.source == source }) {
+		return true // perhaps it saw that one, which was on its way, and those before it were there for a while
+	}
 	for i := settled - 1; i > n && k.tries[i].source != source; i-- {
 		if k.tries[i].known == open {
 			k.tries[i].known = not
