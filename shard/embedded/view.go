@@ -9,6 +9,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -182,4 +183,12 @@ func (r *reader) usable() error {
 // errReopened is what a reader says whose Pebble was replaced.
 func errReopened() error {
 	return fault.New(fault.Unavailable, "the folder was opened again after a failure, which ended the readers")
+}
+
+// Views are those of the stack that was published with the reader's rows.
+func (r *reader) Views() []segment.View {
+	if r.stack == nil {
+		return nil
+	}
+	return r.stack.views
 }
