@@ -17,7 +17,7 @@ func (s *local) load(p placement.Placement) error {
 		return err
 	}
 	defer done()
-	from, taken := pebble.Reader(db), false
+	from, taken := pebble.Reader(db), int64(0)
 	row, named := p.Shard(s.id.Number)
 	if named {
 		if from, taken, err = s.takeUp(db, row.Term); err != nil {
@@ -27,9 +27,8 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.read(from); err != nil {
 		return err
 	}
-	term := int64(0)
-	if taken {
-		s.state.within, term = row.Range, row.Term
+	if taken > 0 {
+		s.state.within = row.Range
 	}
 	if err := s.take(db, p); err != nil {
 		return err
@@ -37,11 +36,11 @@ func (s *local) load(p placement.Placement) error {
 	if row := s.gate.now(); s.inherits.IsZero() && row.Epoch > 1 && (s.state.tombstones > 0 || s.state.estimated) {
 		s.inherits = s.engine.options.Now() // it has changed hands, and was perhaps closed before it had looked
 	}
-	return s.loadSegments(db, from, term)
+	return s.loadSegments(db, from, taken)
 }
 
-// loadSegments reads what is stored of the segments, and publishes all that there is. From is
-// what takeUp gave, and taken the term if it took up something. The mutex is held.
+// loadSegments reads what is stored of the segments, and publishes all that there is. From and
+// taken are what takeUp gave. The mutex is held.
 func (s *local) loadSegments(db *store, from pebble.Reader, taken int64) error {
 	if x := s.segments; x != nil {
 		st, err := x.load(from, taken)

@@ -140,7 +140,7 @@ func (s *local) again(db *store) error {
 	if err != nil {
 		return err
 	}
-	if taken {
+	if taken > 0 {
 		s.state.within = placed.Range
 	}
 	return s.showAll(db)

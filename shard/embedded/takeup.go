@@ -13,15 +13,16 @@ import (
 // takeUp makes what is staged of a shard for a term its state and manifest, if there is
 // something. It is not synced: until it is, it is there to be taken up again. From is where
 // both are read: what is on disk, and where that cannot be written, with what it should have
-// been given on top. The shard's mutex is held, and nobody is admitted.
-func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken bool, err error) {
+// been given on top. Taken is the term; 0: there was nothing. The shard's mutex is held, and
+// nobody is admitted.
+func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken int64, err error) {
 	value, err := get(db, stagedKey(s.id, term, stagedState))
 	if value == nil || err != nil {
-		return db, false, s.failure(err)
+		return db, 0, s.failure(err)
 	}
 	next, goesOn, err := readStaged(value)
 	if err != nil {
-		return db, false, s.failure(err)
+		return db, 0, s.failure(err)
 	}
 	stored, err := get(db, stateKey(s.id))
 	if err == nil && stored != nil {
@@ -31,7 +32,7 @@ func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken bool, e
 		}
 	}
 	if err != nil {
-		return db, false, s.failure(err)
+		return db, 0, s.failure(err)
 	}
 	b := db.NewIndexedBatch()
 	if err = s.putUp(db, b, term, goesOn); err == nil {
@@ -43,7 +44,7 @@ func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken bool, e
 	if !goesOn {
 		s.inherits = s.engine.options.Now()
 	}
-	return from, err == nil, s.failure(err)
+	return from, term, s.failure(err)
 }
 
 // putUp moves a staged manifest, and removes what belongs to the shard's past.
@@ -79,8 +80,8 @@ func (s *local) putUp(db *store, b *pebble.Batch, term int64, goesOn bool) error
 	return errors.Join(err, it.Error(), it.Close(), clearRange(db, b, lower, upper))
 }
 
-// become makes an open shard what is staged for the term of a placement, if something is. It
-// reports whether. The turn is held, if there are segments.
+// become makes an open shard what is staged for the term of a placement, and reports whether
+// something was. The turn is held, if there are segments.
 func (s *local) become(p placement.Placement) (taken bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +94,8 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 		return false, err
 	}
 	defer done()
-	from, taken, err := s.takeUp(db, row.Term)
-	if err != nil || !taken {
+	from, term, err := s.takeUp(db, row.Term)
+	if err != nil || term == 0 {
 		return false, err
 	}
 	if err := s.readStored(from); err != nil {
@@ -106,5 +107,5 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	if s.segments != nil {
 		s.segments.moved++
 	}
-	return true, s.loadSegments(db, from, row.Term)
+	return true, s.loadSegments(db, from, term)
 }
