@@ -100,7 +100,7 @@ func (x *segments) open(from pebble.Reader, of listed, taken int64) (*entry, err
 	id, e := x.shard.id, x.shard.engine
 	var known *segment.Bits
 	if taken > 0 {
-		known = e.masks.get(maskOf{id, taken, of.number})
+		known = e.stagedMasks.get(maskOf{id, taken, of.number})
 	}
 	return openListed(e.files, from, id.Index, of, maskKey(id, of.number), known)
 }

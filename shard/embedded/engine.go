@@ -19,18 +19,18 @@ import (
 //
 // Locks are taken in this order: turn, the mutexes of shards, life, mu.
 type Engine struct {
-	dir      string
-	options  Options
-	lock     *pebble.Lock
-	space    space
-	files    *files
-	tiers    tiers
-	makers   makers
-	merging  chan struct{} // holds something while files are merged
-	inRAM    atomic.Int64  // bytes of segments that are in memory alone
-	narrowed narrowed
-	masks    masks
-	room     atomic.Int64 // bytes for what was written last and is not indexed yet
+	dir         string
+	options     Options
+	lock        *pebble.Lock
+	space       space
+	files       *files
+	tiers       tiers
+	makers      makers
+	merging     chan struct{} // holds something while files are merged
+	inRAM       atomic.Int64  // bytes of segments that are in memory alone
+	narrowed    narrowed
+	stagedMasks stagedMasks
+	room        atomic.Int64 // bytes for what was written last and is not indexed yet
 
 	turn sync.Mutex   // held while shards are opened, or all of them are opened again
 	life sync.RWMutex // held for reading while db is used, and for writing to replace it

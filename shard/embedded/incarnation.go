@@ -29,9 +29,9 @@ func (n *staging) release() {
 	}
 }
 
-// become makes an incarnation of the sources that own a part of its range. The turns of the
+// incarnate makes an incarnation of the sources that own a part of its range. The turns of the
 // sources are held.
-func (e *Engine) become(sources []*source, to shard.Incarnation) (n *staging, err error) {
+func (e *Engine) incarnate(sources []*source, to shard.Incarnation) (n *staging, err error) {
 	n = &staging{Incarnation: to, state: state{last: -1, within: to.Range}, numbers: &atomic.Uint64{}}
 	for _, s := range sources {
 		if s.id.Number == to.Number && s.segments != nil {

@@ -118,7 +118,7 @@ func (e *Engine) replace(shards []*local) error {
 		e.fail(err)
 	}
 	e.db = db
-	e.masks.reset()
+	e.stagedMasks.reset()
 	for _, s := range shards {
 		if err := s.again(db); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 		}
 	}()
 	for i := range to {
-		if next[i], err = e.become(sources, to[i]); err != nil {
+		if next[i], err = e.incarnate(sources, to[i]); err != nil {
 			return staged, failure(err)
 		}
 	}
@@ -79,7 +79,7 @@ func (e *Engine) show(index uint32, of []*staging, to *shard.Staged) error {
 			f.release()
 		}
 		for of, mask := range kept {
-			e.masks.drop(of, mask)
+			e.stagedMasks.drop(of, mask)
 		}
 	}
 	for _, n := range of {
@@ -98,7 +98,7 @@ func (e *Engine) show(index uint32, of []*staging, to *shard.Staged) error {
 			if entry.hidden != nil {
 				of := maskOf{id, n.Term, listed.number}
 				kept[of] = entry.hidden
-				e.masks.keep(of, entry.hidden)
+				e.stagedMasks.keep(of, entry.hidden)
 			}
 			views = append(views, segment.View{Segment: entry.Segment, Hidden: entry.hidden})
 		}

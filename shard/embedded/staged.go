@@ -63,7 +63,7 @@ func readManifestAt(from pebble.Reader, key []byte) (manifest, error) {
 func (e *Engine) storeStaged(index uint32, from []uint32, of []*staging) error {
 	e.files.naming.RLock()
 	defer e.files.naming.RUnlock()
-	e.masks.forget(index)
+	e.stagedMasks.forget(index)
 	db, done, err := e.use()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (e *Engine) Unstage(ctx context.Context, index uint32, placements shard.Pla
 		err = db.await(b)
 	}
 	e.narrowed.forget()
-	e.masks.forget(index)
+	e.stagedMasks.forget(index)
 	e.sweep(index)
 	return e.failed(err)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/reshelve/reshelve/shard"
 )
 
-// masks are those of what is staged, as they were read back, for as long as somebody looks at
+// stagedMasks are those of what is staged, as they were read back, for as long as somebody looks at
 // that: who opens a shard behind a fence does not read them a second time, and shares them.
 // Safe for concurrent use.
-type masks struct {
+type stagedMasks struct {
 	mu sync.Mutex
 	of map[maskOf]*segment.Bits
 }
@@ -23,7 +23,7 @@ type maskOf struct {
 }
 
 // keep notes a mask, which nobody changes any more.
-func (m *masks) keep(of maskOf, mask *segment.Bits) {
+func (m *stagedMasks) keep(of maskOf, mask *segment.Bits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.of == nil {
@@ -33,14 +33,14 @@ func (m *masks) keep(of maskOf, mask *segment.Bits) {
 }
 
 // get is a mask; nil when it has to be read.
-func (m *masks) get(of maskOf) *segment.Bits {
+func (m *stagedMasks) get(of maskOf) *segment.Bits {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.of[of]
 }
 
 // drop forgets a mask, unless another took its place.
-func (m *masks) drop(of maskOf, mask *segment.Bits) {
+func (m *stagedMasks) drop(of maskOf, mask *segment.Bits) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.of[of] == mask {
@@ -49,7 +49,7 @@ func (m *masks) drop(of maskOf, mask *segment.Bits) {
 }
 
 // forget forgets those of an index: what is stored is about to become another.
-func (m *masks) forget(index uint32) {
+func (m *stagedMasks) forget(index uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for of := range m.of {
@@ -60,7 +60,7 @@ func (m *masks) forget(index uint32) {
 }
 
 // reset forgets all.
-func (m *masks) reset() {
+func (m *stagedMasks) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of = nil
