@@ -9,6 +9,12 @@
 //	            │                                   │
 //	          abort                              reverse: the same way back
 //
+//	lane: turns of a worker ─▶ deeds: what is owed ─┬─▶ clone ─▶ partition: compared in CLONE
+//	  │                                             ├─▶ handoff ─▶ pin: what stays for the comparison
+//	  │                                             ├─▶ verify ─▶ compare: two sides, document by document
+//	  │                                             └─▶ shed ─▶ watch: how long searches take ─▶ pace
+//	  └─▶ end: settled, aborted, reversed; the index deleted
+//
 // # Terms
 //
 //   - reshaping: the record of package transfer, which stands in the index's placement. It
@@ -16,10 +22,12 @@
 //   - group, CLONE, HANDOFF, H, hand-off: see package transfer. staged: see package shard.
 //   - budget: how long requests may wait behind the fence of one hand-off.
 //   - pinned: the readers at H that a hand-off leaves, for the comparison.
+//   - at rest: a movement that owes nothing and has not ended; it is paused, held, has failed or
+//     keeps its way back. See [Lane.Mind]. The rests of shedding are something else: see pace.
 //   - shared: bytes of segments of which a shard shows a part, and another one the rest.
 //   - rehearsal: a hand-off without fence and change, for the prediction of its pause.
-//   - pace: for how long shedding rests for what it works; searches that have become slower
-//     make it rest longer.
+//   - pace: for how long shedding, or comparing, rests for what it works; searches that have
+//     become slower make it rest longer, and while there are none it does not rest.
 //
 // # Invariants
 //
@@ -32,7 +40,7 @@
 //     from being finished.
 //  4. What the movement made stands in its ledger as one entry: the reshaping of the index.
 //  5. An index that is deleted ends its reshaping: nothing is left to be done or undone.
-//  6. A movement that rests pins nothing.
+//  6. A movement at rest pins nothing.
 //
 // # Keys
 //

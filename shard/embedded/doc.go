@@ -2,25 +2,32 @@
 // store of keys and values, holds the truth of all shards of a data folder, and
 // segment files beside it hold what its documents are found by.
 //
-//	Engine ─┬─ folder    format version, lock, ballast
-//	        ├─ store     Pebble (keys and values: FORMAT.md) over a seal of its files
-//	        ├─ files     segments, mapped, shared by counts of their users
-//	        ├─ space     may be written? ── reopen opens the folder again after a failure
-//	        ├─ stage     what open shards are to become: a state and a manifest for each
-//	        │            incarnation, made of what the sources show (narrowed), and kept
-//	        │            beside their own (staged) until a placement names the term
-//	        └─ local     one shard ─┬─ gate    epoch, fence, permits
-//	                                ├─ write   meet, decide, number, apply: one mutex; then wait for the sync
-//	                                ├─ view    what the last refresh published: a snapshot of Pebble
+//	Engine ─┬─ folder    format version, lock; drop removes indices, and what is left of shards
+//	        ├─ pebble    the store of keys and values (FORMAT.md: key, row, run, state, pack) over a
+//	        │            seal of its files; a scheduler says when it compacts
+//	        ├─ files     segments, mapped (map), shared by counts of their users
+//	        ├─ space     may be written? admit asks it; reopen opens the folder again after a failure
+//	        ├─ rest      when nobody asks anything: writes out, and gives memory back
+//	        ├─ stage     what open shards are to become: a state and a manifest for each incarnation,
+//	        │            made of what each source shows (narrowed), and kept beside their own
+//	        │            (staged, stagedmasks) until a placement names the term (takeup)
+//	        └─ local     one shard ─┬─ load    what is stored of it; behind is what it indexes after it was opened
+//	                                ├─ placed  the placement that is its own; gate: epoch, fence, permits
+//	                                ├─ write   meet, decide, number (commit), apply: one mutex; then wait for the sync (mark)
+//	                                ├─ refresh publishes a view: a snapshot of Pebble, by which get and scan read
+//	                                ├─ changes the runs, for who follows; holds: from where on they are kept
 //	                                ├─ prune   what no holder, reader or refresh can need
 //	                                ├─ counts  what was estimated when it changed hands
 //	                                └─ segments ─┬─ recent    what was written last, in memory until it is indexed
-//	                                             ├─ harvest   changes and scans ──▶ new segments, in memory
+//	                                             ├─ harvest   changes and scans ──▶ new segments (makers), in memory
 //	                                             ├─ edit      masks of what was replaced, deleted or is not owned
 //	                                             ├─ stack     entries as of one number; each view has one
-//	                                             ├─ rewrite   several entries ──▶ one, in memory or in a file
+//	                                             ├─ advance   makes the next stack the shard's, and publishes it
+//	                                             ├─ rewrite   several entries ──▶ one, in memory or in a file; tier: which
 //	                                             ├─ shed      an entry of which another shard shows the rest ──▶ one without it
-//	                                             ├─ manifest  entries in files, stored in Pebble
+//	                                             ├─ persist   what is in memory alone ──▶ files, and a manifest of all
+//	                                             │            (durable: what a shard knows of its own)
+//	                                             ├─ heal      what is damaged ──▶ read again
 //	                                             └─ keep      what is done behind the scenes, and when
 //
 // # Terms
@@ -40,7 +47,11 @@
 //   - staged: the state and manifest that a shard will have under a term that no placement
 //     names yet. It is taken up (put in the place of its own) by whoever opens the shard, or
 //     has it open, once one does. See Engine.Stage.
-//   - narrowed: what an entry shows of a smaller range.
+//   - narrowed: which docs of a segment lie outside of a range. It is worked out before a
+//     fence, and needed behind it.
+//   - group: writes that are decided together, and one batch of Pebble. What segments
+//     commit is something else: they write what is in memory alone to a file, and a
+//     manifest, whose number is the committed one.
 //   - turn: the right to make the next stack of a shard, beside its mutex.
 //   - seal: the file system below Pebble, which after a first failure to write lets
 //     nothing reach the disk any more, and does not tell Pebble.
