@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/reshelve/reshelve/fault"
@@ -41,11 +40,10 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 	}
 	changed.shards = map[uint32]shard.Shard{}
 	fresh := index{record: old.record, shards: map[uint32]shard.Shard{}}
-	gone := maps.Clone(old.shards)
 	var err error
 	for _, row := range p.Shards {
 		sh := old.shards[row.Number]
-		if delete(gone, row.Number); sh == nil {
+		if sh == nil {
 			if sh, err = s.openShard(ctx, old, row.Number); err != nil {
 				break
 			}
@@ -63,7 +61,7 @@ func (s *Store) place(ctx context.Context, old *index, p placement.Placement) er
 	}
 	s.publish(func(v *view) { v.indices[old.record.Name] = &changed })
 	for number, sh := range old.each() {
-		if gone[number] != nil {
+		if changed.shards[number] == nil {
 			s.vanish(old, sh)
 		}
 	}
