@@ -60,25 +60,19 @@ func (o *OverBudget) Unwrap() error { return fault.New(fault.Unavailable, "over 
 // Before the compare-and-set every failure leaves all as it was; one for lack of time is
 // *OverBudget. After it the hand-off goes on to its end, whatever becomes of ctx. While it is
 // not known how the compare-and-set has ended, the shards stay fenced. One hand-off is under way at
-// a time, and [Store.Unstage] waits for it. An index that is gone
-// is fault.NotFound.
+// a time, and [Store.Unstage] waits for it. An index that is gone is fault.NotFound.
 func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation, budget time.Duration,
 	next func(p placement.Placement, at map[uint32]int64) (placement.Placement, error)) (HandedOff, error) {
 	s.running.Add(1) // closing the store waits for its end
 	defer s.running.Done()
-	h := handOff{store: s, index: index, from: slices.Sorted(slices.Values(from)), to: to, budget: budget, next: next}
-	if err := h.sources(); err != nil {
-		return HandedOff{}, err
-	}
-	for _, sh := range h.shards { // so that little is left to do behind the fence
-		if _, err := sh.Refresh(ctx); err != nil {
-			return HandedOff{}, err
-		}
-	}
 	if err := s.handing.take(ctx); err != nil {
 		return HandedOff{}, err
 	}
 	defer s.handing.leave()
+	h := handOff{store: s, index: index, from: slices.Sorted(slices.Values(from)), to: to, budget: budget, next: next}
+	if err := h.sources(ctx); err != nil {
+		return HandedOff{}, err
+	}
 	h.begun = time.Now()
 	h.mark = h.begun
 	err := h.prepare(ctx)
@@ -115,8 +109,8 @@ type handOff struct {
 	result HandedOff
 }
 
-// sources finds the shards.
-func (h *handOff) sources() error {
+// sources finds the shards, and refreshes them, so that little is left to do behind the fence.
+func (h *handOff) sources(ctx context.Context) error {
 	idx := h.store.view.Load().numbered(h.index)
 	if idx == nil {
 		return gone(h.index)
@@ -127,6 +121,11 @@ func (h *handOff) sources() error {
 			return fault.New(fault.Stale, "index %s has no open shard %d", idx.record.Name, number)
 		}
 		h.shards = append(h.shards, sh)
+	}
+	for _, sh := range h.shards {
+		if _, err := sh.Refresh(ctx); err != nil {
+			return err
+		}
 		h.before = h.before.Plus(sh.Waits())
 	}
 	return nil

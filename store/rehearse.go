@@ -15,13 +15,8 @@ import (
 // has written, within its time.
 func (s *Store) Rehearse(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (steps Steps, err error) {
 	h := handOff{store: s, index: index, from: from}
-	if err := h.sources(); err != nil {
+	if err := h.sources(ctx); err != nil {
 		return steps, err
-	}
-	for _, sh := range h.shards {
-		if _, err := sh.Refresh(ctx); err != nil {
-			return steps, err
-		}
 	}
 	h.mark = time.Now()
 	staged, err := s.engine.Stage(ctx, index, from, to)

@@ -50,7 +50,7 @@ type Store struct {
 	view  atomic.Pointer[view]
 	read  decoded
 
-	handing turn // of a hand-off, from before it stages to its end, or of who removes what is staged
+	handing turn // of a hand-off, or of who removes what is staged
 
 	latency    latency
 	refresher  refresher
