@@ -11,7 +11,8 @@
 //  1. Both peers get the same requests from the same client, which reads no more of an
 //     answer than it has to, so that little of the time is its own.
 //  2. CPU time and memory are the kernel's account of the server's process.
-//  3. An answer to a bulk request that does not say "errors":false ends the run.
+//  3. An answer to a bulk request that does not say "errors":false ends the run, unless it says that
+//     this was too much just now: then the request is sent again.
 //
 // Absent on purpose: any tuning of either peer but the heap of Java, which is 1 GB.
 package peers

@@ -15,15 +15,15 @@ type Taken struct {
 	CPU           time.Duration // of the server, for each request
 }
 
-// Measure sends requests by so many clients for a while: request(i) for the i-th of
-// all. Each has to be answered with status 200, and check to return nil.
-func (p *Peer) Measure(clients int, long time.Duration, request func(i int) []byte, check func(i int, answer []byte) error) (Taken, error) {
+// For says yes for a while.
+func For(long time.Duration) (more func() bool) {
 	began := time.Now()
-	return p.MeasureWhile(clients, func() bool { return time.Since(began) < long }, request, check)
+	return func() bool { return time.Since(began) < long }
 }
 
-// MeasureWhile is Measure for as long as more says; it is asked by all clients.
-func (p *Peer) MeasureWhile(clients int, more func() bool, request func(i int) []byte, check func(i int, answer []byte) error) (Taken, error) {
+// Measure sends requests by so many clients for as long as more says, which all of them ask:
+// request(i) for the i-th of all. Each has to be answered with status 200, and check to return nil.
+func (p *Peer) Measure(clients int, more func() bool, request func(i int) []byte, check func(i int, answer []byte) error) (Taken, error) {
 	var mu sync.Mutex
 	var all []time.Duration
 	var next atomic.Int64

@@ -119,7 +119,7 @@ func (b *bench) compare() (differences []string) {
 // measure sends searches of a kind for a while.
 func measure(p *peers.Peer, k kind, long time.Duration) (peers.Taken, error) {
 	request := func(i int) []byte { return k.requests[i%len(k.requests)] }
-	return p.Measure(k.clients, long, request, func(int, []byte) error { return nil })
+	return p.Measure(k.clients, peers.For(long), request, func(int, []byte) error { return nil })
 }
 
 // firstSearch ends the peer and measures how long its next start takes until a search

@@ -73,12 +73,6 @@ func (w *writer) beside(p *peers.Peer, more func() bool) (done work, err error) 
 	return done, err
 }
 
-// lasts says yes for a while.
-func lasts(long time.Duration) (more func() bool) {
-	began := time.Now()
-	return func() bool { return time.Since(began) < long }
-}
-
 // search measures one client's searches, which are of each kind in turn.
 func search(p *peers.Peer, name string, more func() bool) (peers.Taken, error) {
 	ask := func(i int) []byte {
@@ -91,7 +85,7 @@ func search(p *peers.Peer, name string, more func() bool) (peers.Taken, error) {
 		}[i%5]
 		return peers.Request("POST", "/"+name+"/_search", "application/json", []byte(body))
 	}
-	return p.MeasureWhile(1, more, ask, func(_ int, answer []byte) error {
+	return p.Measure(1, more, ask, func(_ int, answer []byte) error {
 		if !bytes.Contains(answer, []byte(`"timed_out":false`)) || !bytes.Contains(answer, []byte(`"failed":0`)) {
 			return fmt.Errorf("a search: %.300s", answer)
 		}

@@ -115,7 +115,7 @@ func (b *bench) measure(ctx context.Context) error {
 	}
 	for range 3 {
 		for name, taken := range map[string]*[]peers.Taken{index: &b.split, shaped: &b.fresh} {
-			t, err := search(p, name, lasts(b.long))
+			t, err := search(p, name, peers.For(b.long))
 			if err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (b *bench) whileClientsWork(ctx context.Context) error {
 
 // splitNow stops the clients when they were measured for long enough.
 func (b *bench) splitNow(w *writer, stop func()) (err error) {
-	if b.before, err = w.beside(b.peer, lasts(b.long)); err != nil {
+	if b.before, err = w.beside(b.peer, peers.For(b.long)); err != nil {
 		return err
 	}
 	peak, most := b.peer.Peak(), b.mostOnDisk()
@@ -154,7 +154,7 @@ func (b *bench) splitNow(w *writer, stop func()) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.first, err = w.beside(b.peer, lasts(2*time.Second)); err != nil {
+	if b.first, err = w.beside(b.peer, peers.For(2*time.Second)); err != nil {
 		return err
 	}
 	if b.then, err = w.beside(b.peer, b.goesOn(id)); err != nil {
@@ -168,7 +168,7 @@ func (b *bench) splitNow(w *writer, stop func()) (err error) {
 
 // goesOn says yes until a movement has finished, and for a minute at most.
 func (b *bench) goesOn(id string) (more func() bool) {
-	soon, asked, on := lasts(time.Minute), time.Now(), true
+	soon, asked, on := peers.For(time.Minute), time.Now(), true
 	return func() bool {
 		if time.Since(asked) > 100*time.Millisecond {
 			m, err := movement(b.peer, id)

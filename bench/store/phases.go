@@ -18,7 +18,7 @@ func get(p *peers.Peer, documents, clients int, long time.Duration) (peers.Taken
 	request := func(i int) []byte {
 		return peers.Request("GET", "/"+peers.Index+"/_doc/"+strconv.Itoa(number(i)), "", nil)
 	}
-	return p.Measure(clients, long, request, func(i int, answer []byte) error {
+	return p.Measure(clients, peers.For(long), request, func(i int, answer []byte) error {
 		if i%100 == 0 && !bytes.Contains(answer, corpus.Source(number(i))) {
 			return fmt.Errorf("another source than that of document %d", number(i))
 		}
