@@ -36,3 +36,18 @@ func TestWithoutASourceItIsInRange(t *testing.T) {
 		t.Errorf("only %d of 7 are ever chosen", len(seen))
 	}
 }
+
+// TestThoseApartDrawOthers, each the same ones again.
+func TestThoseApartDrawOthers(t *testing.T) {
+	ctx := chance.With(t.Context(), func() uint64 { return 7 }) // as at one instant
+	var drawn []int64
+	for _, n := range []int{1, 2, 1} {
+		drawn = append(drawn, chance.N(chance.Apart(ctx, n), int64(1<<62)))
+	}
+	if drawn[0] == drawn[1] || drawn[0] != drawn[2] {
+		t.Errorf("the first, the second and the first draw %d", drawn)
+	}
+	if chance.Apart(t.Context(), 1) != t.Context() {
+		t.Error("without a source it is another context")
+	}
+}
