@@ -42,13 +42,13 @@ func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, erro
 		if err == nil {
 			err = decode(record.Value, &r)
 		}
-		return fault.At(known(err), "movement "+id)
+		return fault.At(noMovement(err), "movement "+id)
 	})
 	return r, err
 }
 
-// known makes of a record that is not there a movement that is not.
-func known(err error) error {
+// noMovement makes of a record that is not there a movement that is not.
+func noMovement(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return fault.New(fault.NotFound, "there is no such movement")
 	}
@@ -94,7 +94,7 @@ func (d *Driver) ApplyTo(ctx context.Context, id string, event func(*movement.Re
 		for {
 			record, err := d.store.Get(ctx, movements+id)
 			if err != nil {
-				return known(err)
+				return noMovement(err)
 			}
 			if wanted != nil && bytes.Equal(record.Value, wanted) {
 				return nil
