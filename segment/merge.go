@@ -28,17 +28,6 @@ func Merge(ctx context.Context, to io.Writer, views []View) error {
 	})
 }
 
-// Moved is the doc that a shown doc of the i-th of the views has become by Merge. See
-// Moves for many docs.
-func Moved(views []View, i int, doc Doc) Doc { return Moves(views[:i+1])(i, doc) }
-
-// Moves gives Moved for the docs of views, in a form that is made once and then fast. It
-// takes half a bit of memory for each doc of views with hidden ones.
-func Moves(views []View) func(i int, doc Doc) Doc {
-	all := movesOf(views)
-	return func(i int, doc Doc) Doc { return all[i].to(doc) }
-}
-
 // movesOf are the moves of all views.
 func movesOf(views []View) []*moves {
 	all, base := make([]*moves, len(views)), Doc(0)
@@ -55,7 +44,7 @@ type moves struct {
 	docs   Doc // of the input
 	shown  Doc // of them
 	hidden *Bits
-	before []Doc // how many are shown before each word of hidden
+	before []Doc // how many are shown before each word of hidden: half a bit for each doc
 }
 
 func newMoves(v View, base Doc) *moves {

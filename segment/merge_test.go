@@ -59,23 +59,7 @@ func TestMergingViewsIsAsBuildingWhatTheyShow(t *testing.T) {
 		if built := build(t, shown); !bytes.Equal(built, merged.Bytes()) {
 			t.Fatalf("the merged segment of %d bytes differs from the built one of %d", merged.Len(), len(built))
 		}
-		checkMoved(t, views)
 	})
-}
-
-func checkMoved(t *rapid.T, views []segment.View) {
-	next, moves := segment.Doc(0), segment.Moves(views)
-	for i, v := range views {
-		for doc := segment.Doc(0); int(doc) < v.Docs(); doc++ {
-			if !v.Shows(doc) {
-				continue
-			}
-			if to := segment.Moved(views, i, doc); to != next || moves(i, doc) != next {
-				t.Fatalf("doc %d of view %d became %d, want %d", doc, i, to, next)
-			}
-			next++
-		}
-	}
 }
 
 func TestWhatWasAbandonedIsNotInTheSegment(t *testing.T) {

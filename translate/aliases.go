@@ -1,33 +1,15 @@
 package translate
 
 import (
-	"encoding/json"
 	"slices"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/token"
 )
-
-// Aliases are aliases by name, as an index or template has them.
-func (r Route) Aliases(aliases json.RawMessage) (Body, error) {
-	t, err := r.start(Server{})
-	if err != nil || len(aliases) == 0 {
-		return Body{}, err
-	}
-	n, err := parse(aliases)
-	if err != nil {
-		return Body{}, err
-	}
-	if !n.isObject() {
-		return Body{}, fault.New(fault.Corrupt, "the aliases are no object")
-	}
-	t.aliases(n, "aliases", false)
-	return Body{JSON: n.json(), Changes: t.told()}, nil
-}
 
 // gone are queries that Elasticsearch 5 to 8 took away.
 var gone = []string{"and", "or", "not", "filtered", "missing", "limit", "fquery", "query", "type", "indices", "in", "bool_must", "template", "geohash_cell", "mlt", "fuzzy_like_this", "flt", "numeric_range", "nested_filter"}
 
+// aliases are those by name, as an index or template has them.
 func (t *translation) aliases(all *node, where string, split bool) {
 	if t.same || !all.isObject() {
 		return

@@ -62,6 +62,3 @@ func (t *Tracker) Done(batch Ticket, counts Counts) {
 // Position is the first position that is not answered for good, and what was counted of all
 // documents before it.
 func (t *Tracker) Position() (cursor int64, counts Counts) { return t.cursor, t.counts }
-
-// Open is how many batches the position has not passed.
-func (t *Tracker) Open() int { return len(t.open) }
