@@ -34,7 +34,7 @@ var mutants = []mutant{
 		"	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n	err = t.target.CreateIndex(ctx, name, body)\n",
 		"	err = t.target.CreateIndex(ctx, name, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n"},
 	{"differences are not looked at", "migrate/verify.go",
-		"func (v *Verified) differences() int64 { return ", "func (v *Verified) differences() int64 { return 0 * "},
+		"func (v *Verified) Differences() int64 { return ", "func (v *Verified) Differences() int64 { return 0 * "},
 	{"a deletion has the version of what it deletes", "migrate/deltasend.go",
 		"Version: o.was[key].version + 1}", "Version: o.was[key].version}"},
 	{"a redrive forgets a letter", "migrate/redrive.go",
