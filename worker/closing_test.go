@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -60,7 +59,7 @@ func endsOnce(t *testing.T, kind fault.Kind) {
 			return
 		case <-time.After(time.Millisecond):
 			if r := f.state(); r.State != movement.Aborted && r.Cause != "" {
-				said[fmt.Sprint(r.Cause)] = true
+				said[r.Cause] = true
 			}
 		}
 	}
