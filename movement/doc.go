@@ -13,7 +13,7 @@
 //     current; any worker may do it, or parts of it, under leases of package work. verify,
 //     repair and redrive can be asked for again: each run is a phase of its own, told apart
 //     by its key ([Phase.Key]), which happenings quote.
-//   - verb: what an operator asks for. Which verb a state allows is a table: [Table].
+//   - verb: what an operator asks for. Which verb a state allows is a table: [Record.Ask] looks into it.
 //   - hold: a movement that stopped itself with a stated cause and needs an operator.
 //   - listed: a hold whose cause is a list of differences or failures, all else being done.
 //     Finish accepts it, and the movement goes on; any other cause has to be mended.

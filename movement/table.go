@@ -112,10 +112,6 @@ func (r *Record) Ask(verb Verb) Rule {
 	}
 }
 
-// Table is what every state answers to every verb, state by state, in the order of
-// [States] and [Verbs].
-func Table() []Rule { return slices.Clone(table) }
-
 var table = slices.Concat(
 	plannedRules(), runningRules(), pausedRules(), heldRules(), switchedRules(), failedRules(),
 	undoingRules(Aborting, Abort, "it is being aborted"), undoingRules(Reversing, Reverse, "it is being reversed"),

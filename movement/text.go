@@ -189,31 +189,6 @@ func (p Phase) String() string {
 	return s
 }
 
-// ParseRecord reads how a movement begins, for conversations: its kind and its phases with
-// their marks, then hold-before-switch and keep-way-back where they are wanted.
-//
-//	migrate metadata documents verify flip! cleanup~ keep-way-back
-func ParseRecord(line string) (Record, error) {
-	words := strings.Fields(line)
-	if len(words) == 0 {
-		return Record{}, fault.New(fault.Usage, "a movement has a kind and phases")
-	}
-	r := Record{ID: "m", Kind: Kind(words[0]), State: Planned}
-	for _, word := range words[1:] {
-		switch word {
-		case "hold-before-switch":
-			r.HoldBeforeSwitch = true
-		case "keep-way-back":
-			r.KeepWayBack = true
-		default:
-			name := strings.TrimRight(word, "!~")
-			marks := word[len(name):]
-			r.Phases = append(r.Phases, Phase{Name: name, Flips: strings.Contains(marks, "!"), Retires: strings.Contains(marks, "~")})
-		}
-	}
-	return r, r.Check()
-}
-
 // String is one line of the journal.
 func (a Applied) String() string {
 	by := a.By

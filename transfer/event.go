@@ -35,9 +35,6 @@ type Event struct {
 // ofGroup tells whether events of this happening concern one group.
 func (h Happening) ofGroup() bool { return h != Finish && h != Abort && h != Reverse }
 
-// ofShard tells whether they concern one target or source of a group.
-func (h Happening) ofShard() bool { return h == Opened || h == WasShed || h == Retired }
-
 // placed tells whether they quote positions.
 func (h Happening) placed() bool {
 	return h == WasCloned || h == Verified || h == WasHanded || h == Opened || h == VerifiedAtH

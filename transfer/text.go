@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// String is the record in lines that [ParseRecord] reads.
+// String is the record in lines, from which tests read it back.
 //
 //	split of index 7, 1 to 3 shards, next 3, onward
 //	movement "m1"
@@ -69,52 +69,12 @@ func (v Verdict) print(b *strings.Builder, word string) {
 // String is the range, the epoch and the term.
 func (s Shape) String() string { return fmt.Sprintf("%s epoch %d term %d", s.Range, s.Epoch, s.Term) }
 
-// String is the event in one line that [ParseEvent] reads.
-//
-//	cloned 0 at 0/1:57
-//	verified 0 run 1 differences 0 at 0/1:60
-//	handed-off 0 version 4 at 0/1:64
-//	opened 0 shard 2 at 0/1:64
-//	finish
-func (e Event) String() string {
-	var b strings.Builder
-	b.WriteString(string(e.Happened))
-	if e.Happened.ofGroup() {
-		fmt.Fprintf(&b, " %d", e.Group)
-	}
-	if e.Happened.ofShard() {
-		fmt.Fprintf(&b, " shard %d", e.Shard)
-	}
-	switch e.Happened {
-	case WasHanded:
-		fmt.Fprintf(&b, " version %d", e.Version)
-	case Verified, VerifiedAtH:
-		fmt.Fprintf(&b, " run %d differences %d", e.Run, e.Differences)
-	}
-	if e.Happened.placed() {
-		b.WriteString(" at " + positionsText(e.At))
-	}
-	return b.String()
-}
-
 // String is the deed, its group, and its shard where it is about one.
 func (e Effect) String() string {
 	if e.Do == OpenTarget || e.Do == Shed || e.Do == Retire {
 		return fmt.Sprintf("%s %d shard %d", e.Do, e.Group, e.Shard)
 	}
 	return fmt.Sprintf("%s %d", e.Do, e.Group)
-}
-
-// EffectsText is effects in one line; "-" when there are none.
-func EffectsText(effects []Effect) string {
-	texts := make([]string, len(effects))
-	for i, e := range effects {
-		texts[i] = e.String()
-	}
-	if len(texts) == 0 {
-		return "-"
-	}
-	return strings.Join(texts, ", ")
 }
 
 func positionsText(at []Position) string {

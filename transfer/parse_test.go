@@ -177,3 +177,46 @@ func unquoted(text string) string {
 	s, _ := strconv.Unquote(text)
 	return s
 }
+
+// String is the event in one line that [ParseEvent] reads.
+//
+//	cloned 0 at 0/1:57
+//	verified 0 run 1 differences 0 at 0/1:60
+//	handed-off 0 version 4 at 0/1:64
+//	opened 0 shard 2 at 0/1:64
+//	finish
+func (e Event) String() string {
+	var b strings.Builder
+	b.WriteString(string(e.Happened))
+	if e.Happened.ofGroup() {
+		fmt.Fprintf(&b, " %d", e.Group)
+	}
+	if e.Happened.ofShard() {
+		fmt.Fprintf(&b, " shard %d", e.Shard)
+	}
+	switch e.Happened {
+	case WasHanded:
+		fmt.Fprintf(&b, " version %d", e.Version)
+	case Verified, VerifiedAtH:
+		fmt.Fprintf(&b, " run %d differences %d", e.Run, e.Differences)
+	}
+	if e.Happened.placed() {
+		b.WriteString(" at " + positionsText(e.At))
+	}
+	return b.String()
+}
+
+// EffectsText is effects in one line; "-" when there are none.
+func EffectsText(effects []Effect) string {
+	texts := make([]string, len(effects))
+	for i, e := range effects {
+		texts[i] = e.String()
+	}
+	if len(texts) == 0 {
+		return "-"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// ofShard tells whether they concern one target or source of a group.
+func (h Happening) ofShard() bool { return h == Opened || h == WasShed || h == Retired }
