@@ -13,6 +13,8 @@
 //   - script: a conversation about versions in lines of text; its answers were
 //     taken from OpenSearch 2.19.0.
 //   - model: a map and a list, plain enough to be right.
+//   - places: placements that a test moves by hand; [HandedOver] is what a hand-off makes of one,
+//     for tests of other packages too.
 //
 // # Invariants
 //
