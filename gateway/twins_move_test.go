@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
@@ -185,11 +184,8 @@ func (w *twins) tidyUp(t *rapid.T) {
 			t.Fatal(err)
 		}
 	}
-	w.retired = slices.DeleteFunc(w.retired, func(number uint32) bool {
-		err := w.store.ForgetShards(t.Context(), w.index, []uint32{number})
-		if err != nil && !fault.Is(err, fault.Conflict) { // it is read in a point or a scroll
-			t.Fatal(err)
-		}
-		return err == nil
-	})
+	if err := w.store.ForgetShards(t.Context(), w.index, w.retired); err != nil {
+		t.Fatal(err)
+	}
+	w.retired = nil
 }

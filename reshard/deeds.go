@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/transfer"
 )
@@ -104,16 +102,8 @@ func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect
 	if _, goesOn := p.Shard(e.Shard); goesOn {
 		return t.shed(ctx, e, transfer.Retired)
 	}
-	for {
-		err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard})
-		if err == nil {
-			return t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
-		}
-		if !fault.Is(err, fault.Conflict) {
-			return err
-		}
-		if err := drive.Wait(ctx, time.Second); err != nil { // somebody reads it, in a point in time or a scroll
-			return err
-		}
+	if err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard}); err != nil {
+		return err
 	}
+	return t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})
 }

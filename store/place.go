@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -82,15 +80,4 @@ func stays(sh shard.Shard, published, next placement.Placement) bool {
 func (s *Store) handedOver(sh shard.Shard) bool {
 	idx := s.view.Load().numbered(sh.ID().Index)
 	return idx != nil && idx.shards != nil && idx.shards[sh.ID().Number] != sh
-}
-
-// vanish closes a shard that owns nothing any more, when nobody reads it.
-func (s *Store) vanish(idx *index, sh shard.Shard) {
-	s.running.Go(func() {
-		err := s.guarded("closing a shard", sh.Close)
-		if err != nil {
-			s.options.Logger.Warn("a shard that owns nothing any more was not closed", "index", idx.record.Name, "shard", sh.ID().Number,
-				"error", fault.At(err, fmt.Sprintf("shard %d", sh.ID().Number)))
-		}
-	})
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/reshelve/reshelve/coord"
@@ -143,20 +142,6 @@ func (s *Store) Unstage(ctx context.Context, index uint32) error {
 	}
 	defer s.handing.leave()
 	return s.engine.Unstage(ctx, index, s)
-}
-
-// ForgetShards removes what is left of shards that own nothing any more. Of one that is
-// still read, in a point in time or a scroll, it is a fault.Conflict: the next start forgets
-// it, or the next call.
-func (s *Store) ForgetShards(ctx context.Context, index uint32, numbers []uint32) error {
-	var failed error
-	for _, number := range numbers {
-		err := s.engine.Forget(ctx, shard.ID{Index: index, Number: number})
-		if err != nil && failed == nil {
-			failed = fault.At(err, fmt.Sprintf("shard %d", number))
-		}
-	}
-	return failed
 }
 
 // Shed lets a shard write one segment again without what another shard shows of it; see

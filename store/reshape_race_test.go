@@ -14,6 +14,7 @@ import (
 	coordmemory "github.com/reshelve/reshelve/coord/memory"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
@@ -351,15 +352,69 @@ func TestPointsAndScrollsGoOnOverSplits(t *testing.T) {
 			t.Errorf("the point shows %v", ids)
 		}
 		// The shards that own nothing any more are read in the point, and in nothing else.
-		if err := r.store.ForgetShards(r.ctx, r.index, []uint32{1}); err == nil {
-			t.Error("a shard was forgotten that a point reads")
+		if err := r.store.ForgetShards(r.ctx, r.index, []uint32{1}); err != nil {
+			t.Error(err)
+		}
+		if err := e.Forget(r.ctx, shard.ID{Index: r.index, Number: 1}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a shard was closed that a point reads: %v", err)
 		}
 		for _, scrolling := range []bool{false, true} {
 			if _, err := r.store.ClosePoints(nil, scrolling); err != nil {
 				t.Error(err)
 			}
 		}
-		settle(t, "what owns nothing is forgotten", func() bool { return r.store.ForgetShards(r.ctx, r.index, []uint32{1, 2, 3}) == nil })
+		settle(t, "what owns nothing is forgotten", func() bool { return r.allClosed(e, 1, 2, 3) })
+	})
+}
+
+// allClosed forgets shards that own nothing; false: one of them is open.
+func (r *reshaper) allClosed(e shard.Engine, numbers ...uint32) bool {
+	r.Helper()
+	if err := r.store.ForgetShards(r.ctx, r.index, numbers); err != nil {
+		r.Fatal(err)
+	}
+	return !slices.ContainsFunc(numbers, func(n uint32) bool { return e.Forget(r.ctx, shard.ID{Index: r.index, Number: n}) != nil })
+}
+
+// forgetting is an engine that remembers which shards it has forgotten.
+type forgetting struct {
+	shard.Engine
+	forgotten sync.Map
+}
+
+func (f *forgetting) Forget(ctx context.Context, id shard.ID) error {
+	err := f.Engine.Forget(ctx, id)
+	if err == nil {
+		f.forgotten.Store(id.Number, true)
+	}
+	return err
+}
+
+// TestWhoReadsAShardIsNotWaitedFor: one that owns nothing any more is forgotten when the last
+// point in which it is read has ended, and nobody has to ask for it again.
+func TestWhoReadsAShardIsNotWaitedFor(t *testing.T) {
+	onEach(t, func(t *testing.T, e shard.Engine) {
+		f := &forgetting{Engine: e}
+		r := reshaped(t, coordmemory.New(), f, `"refresh_interval":-1,"number_of_shards":2`)
+		r.put(20, counted)
+		point, err := r.store.OpenPoint(r.ctx, expression([]string{"i"}, searched), "", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.merge(0, 1)
+		if err := r.store.ForgetShards(r.ctx, r.index, []uint32{1}); err != nil {
+			t.Fatal(err)
+		}
+		if ids := r.ids(store.Where{Point: point.ID}); len(ids) != 20 {
+			t.Errorf("the point shows %v", ids)
+		}
+		if _, early := f.forgotten.Load(uint32(1)); early {
+			t.Error("a shard was forgotten that a point reads")
+		}
+		if _, err := r.store.ClosePoints([]string{point.ID}, false); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, "what owns nothing is forgotten", func() bool { _, is := f.forgotten.Load(uint32(1)); return is })
 	})
 }
 
@@ -431,7 +486,7 @@ func TestRoutersWithOldPlacementsAreAnsweredRight(t *testing.T) {
 			change.Wait()
 		}
 		// When what owns nothing has been forgotten, the oldest are told so still.
-		settle(t, "what owns nothing is forgotten", func() bool { return r.store.ForgetShards(r.ctx, r.index, []uint32{1, 2, 3, 4}) == nil })
+		settle(t, "what owns nothing is forgotten", func() bool { return r.allClosed(e, 1, 2, 3, 4) })
 		for version := int64(1); version <= 5; version++ {
 			old := *r
 			old.ctx = store.WithPlacement(r.ctx, version)

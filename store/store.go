@@ -53,6 +53,7 @@ type Store struct {
 	handing turn // of a hand-off, or of who removes what is staged
 
 	latency    latency
+	vanishing  vanishing
 	refresher  refresher
 	points     points
 	tasks      tasks
