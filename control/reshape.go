@@ -88,7 +88,7 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 			return nil, fault.WithNext(fault.New(fault.Usage, "the pause budget %q is no time to wait", req.PauseBudget), "write 250ms, or 1s")
 		}
 	}
-	weights, err := k.weigh(ctx, req.Index, p)
+	weights, files, err := k.weigh(ctx, req.Index, p)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 	if err := k.predict(ctx, planned); err != nil {
 		return nil, err
 	}
-	return planned, k.vetoes(ctx, p, req.At, planned)
+	return planned, k.vetoes(ctx, p, req.At, planned, files)
 }
 
 // noIndex is the error of an index that is asked for by its name.

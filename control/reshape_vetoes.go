@@ -11,7 +11,7 @@ import (
 )
 
 // vetoes are what stands against a plan besides its shape, each with what can be done about it.
-func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan) error {
+func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan, files map[uint32]footprint) error {
 	s := k.side.lane.Store
 	if err := k.busyWith(ctx, p, at, planned); err != nil {
 		return err
@@ -24,12 +24,22 @@ func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, pla
 		return err
 	}
 	for _, shelf := range shelves.Shelves {
-		if slices.ContainsFunc(planned.Plan.Groups, func(g placement.Group) bool { return slices.Contains(g.From, shelf.Shard) }) {
-			planned.Worst += shelf.Bytes
+		for _, g := range planned.Plan.Groups {
+			if slices.Contains(g.From, shelf.Shard) {
+				planned.Worst += worst(shelf.Bytes, files[shelf.Number], len(g.To))
+			}
 		}
 	}
 	planned.fits(s.Health())
 	return nil
+}
+
+// worst is how much disk a shard may take again while it becomes so many parts. Its segments are
+// written once more, each document in one part. The words of the documents are repeated in the
+// parts, so that what the documents are without compression counts where that is more. A mask of
+// a bit for each document says what each part does not own.
+func worst(documents int64, files footprint, parts int) int64 {
+	return max(documents, files.bytes) + int64(parts)*(files.docs+7)/8
 }
 
 func (p *ReshapePlan) refuse(kind fault.Kind, next, format string, args ...any) {

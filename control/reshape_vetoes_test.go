@@ -52,6 +52,32 @@ func vetoed(t *testing.T) (*Desk, *ailing) {
 	return k, engine
 }
 
+// TestTheWorstCaseCountsFiles: segments of short documents are larger than these.
+func TestTheWorstCaseCountsFiles(t *testing.T) {
+	k, _ := vetoed(t)
+	planned, err := k.PlanReshape(t.Context(), ReshapeRequest{Kind: movement.Split, Shape: Shape{Index: "books", By: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := k.side.lane.Store
+	readers, err := s.Readers(t.Context(), planned.Plan.Index, []uint32{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files int64
+	for _, r := range readers {
+		for _, v := range r.Views() {
+			files += int64(v.Bytes())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if planned.Worst < files || planned.Worst > files+40 {
+		t.Errorf("%d bytes are thought to be needed of the disk, to write %d again", planned.Worst, files)
+	}
+}
+
 // TestWhatASplitIsRefusedFor: each cause by its kind and name, with what to do about it; a plan
 // tells it, and nothing is begun.
 func TestWhatASplitIsRefusedFor(t *testing.T) {

@@ -22,14 +22,14 @@ const mostWeighed = 1 << 20
 
 // weigh tells where the documents of an index are, after a refresh. Up to mostWeighed they are
 // exact; of more, every nth of each shard is taken for n. Bytes are those of each shard, in equal
-// parts: a plan does not read the documents.
-func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (all placement.Weights, err error) {
+// parts: a plan does not read the documents. Files are what the segments of each shard take.
+func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (all placement.Weights, files map[uint32]footprint, err error) {
 	s := k.side.lane.Store
 	if s.Catalog().Indices[index].Closed {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if _, err := s.Refresh(ctx, catalog.Expression{Names: []string{index}}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	numbers := make([]uint32, len(p.Shards))
 	for i, row := range p.Shards {
@@ -37,7 +37,7 @@ func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (
 	}
 	readers, err := s.Readers(ctx, p.Index, numbers)
 	if err != nil {
-		return nil, fault.WithNext(err, "it is being changed: try again")
+		return nil, nil, fault.WithNext(err, "it is being changed: try again")
 	}
 	defer func() {
 		for _, r := range readers {
@@ -46,7 +46,7 @@ func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (
 	}()
 	shelves, err := s.PlacementView(ctx, index)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bytes := map[uint32]int64{}
 	var documents int64
@@ -57,18 +57,33 @@ func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (
 		documents += r.Docs()
 	}
 	nth := documents/mostWeighed + 1
-	all = placement.Weights{}
+	all, files = placement.Weights{}, map[uint32]footprint{}
 	for i, r := range readers {
 		each := int64(1)
 		if n := r.Docs(); n > 0 {
 			each = max(bytes[numbers[i]]/n, 1)
 		}
 		if all, err = weighed(ctx, r, nth, each, all); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		files[numbers[i]] = footprintOf(r)
 	}
 	slices.SortFunc(all, func(a, b placement.Weight) int { return cmp.Compare(a.Key, b.Key) })
-	return all, err
+	return all, files, err
+}
+
+// footprint is what the segments of a shard take of the disk.
+type footprint struct{ bytes, docs int64 }
+
+func footprintOf(r shard.Reader) (f footprint) {
+	met := map[*segment.Segment]bool{}
+	for _, v := range r.Views() {
+		if !met[v.Segment] {
+			met[v.Segment] = true
+			f.bytes, f.docs = f.bytes+int64(v.Bytes()), f.docs+int64(v.Docs())
+		}
+	}
+	return f
 }
 
 // weighed adds every nth document of a reader.
