@@ -400,10 +400,14 @@ func (m *model) cleanup(w world) (steps []step) {
 				w.work.shed |= 1 << s
 			})
 		}
-		if r.shed == r.targets && (r.sources|r.left)&^r.retired>>s&1 == 1 && !w.servers[s].fenced && m.forgettable(&w, int8(s)) {
+		if r.shed == r.targets && (r.sources|r.left)&^r.retired>>s&1 == 1 && !w.servers[s].fenced {
 			add("retire", transfer.Retired, s, func(w *world) {
-				w.forget(s, ^w.servers[s].owns)
-				w.unpin(m, int8(s))
+				if m.forgettable(w, int8(s)) {
+					w.forget(s, ^w.servers[s].owns)
+					w.unpin(m, int8(s))
+				} else { // what closes it forgets it
+					w.read |= 1 << s
+				}
 				if w.work.retired |= 1 << s; w.work.retired == w.work.sources|w.work.left {
 					w.work.stage = over
 				}

@@ -85,6 +85,7 @@ type world struct {
 	late     [shards]uint8 // what an old runner will still retire: a bug
 	point    point
 	points   int8
+	read     uint8 // shards that were retired while the point in time reads them
 }
 
 // stage is how far the group is.
@@ -191,7 +192,15 @@ func (m *model) steps(w world) (steps []step) {
 		add("crash", m.crash)
 	}
 	if w.point.open {
-		add("close point", func(w *world) { w.point = point{} })
+		add("close point", func(w *world) {
+			w.point = point{}
+			for s := range shards {
+				if w.read>>s&1 == 1 {
+					w.forget(s, ^w.servers[s].owns)
+				}
+			}
+			w.read = 0
+		})
 	}
 	return append(steps, m.runner(w)...)
 }
