@@ -39,7 +39,7 @@ func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, pla
 // parts, so that what the documents are without compression counts where that is more. A mask of
 // a bit for each document says what each part does not own.
 func worst(documents int64, files footprint, parts int) int64 {
-	return max(documents, files.bytes) + int64(parts)*(files.docs+7)/8
+	return max(documents, files.bytes) + (int64(parts)*files.docs+7)/8
 }
 
 func (p *ReshapePlan) refuse(kind fault.Kind, next, format string, args ...any) {
