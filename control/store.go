@@ -16,6 +16,7 @@ type Store struct {
 // The words in which a store is asked for documents that are searched.
 type (
 	Where       = store.Where
+	RowsOf      = store.RowsOf
 	Found       = store.Found
 	PhaseError  = store.PhaseError
 	FailedIndex = store.Failure

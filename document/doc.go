@@ -9,6 +9,8 @@
 //     see [AppendID].
 //   - fingerprint: what stands for a document where documents are compared, whatever the order
 //     of its members and its white space; see [Fingerprint].
+//   - row: a document among all of an index, as our store hands them to another process; its
+//     place is where it stands there; see [Row].
 //   - position: index, shard and shard-wide document number in commit order,
 //     deleted and nested documents counted; see [Position].
 //

@@ -24,8 +24,9 @@
 //     of them or for another format.
 //  4. A call holds no memory of another: buffers are reused, never shared.
 //
-// Beside that API a server may offer its own, below /_reshelve: the records of movements ([Offer]),
-// and orders for movements, with their metrics and an OpenAPI description ([OfferMovements]).
+// Beside that API there is our own, below /_reshelve: the rows of points in time, for who reads
+// all of an index. A server may offer more there: the records of movements ([Offer]), and orders
+// for movements, with their metrics and an OpenAPI description ([OfferMovements]).
 //
 // Absent on purpose: what requests mean (package store), their JSON as trees (package
 // query), names (package catalog), TLS and authentication, answers in CBOR and SMILE

@@ -15,6 +15,7 @@ var pointRoutes = []route{
 	{"GET", "/_search/point_in_time/_all", "", (*call).listPoints},
 	{"DELETE", "/_search/point_in_time/_all", "", (*call).endPoints},
 	{"DELETE", "/_search/point_in_time", "", (*call).endPoints},
+	{"GET", "/_reshelve/rows", "pit keep_alive slice slices after bytes", (*call).rows},
 }
 
 // openPoint pins readers of indices.

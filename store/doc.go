@@ -6,6 +6,7 @@
 //	  │                             ▼                                              ▼
 //	  └──────────── view ◀── compare-and-set in coord ◀──────────────────── read again, re-drive
 //
+//	Rows ──▶ the readers of a point ──▶ rows by order key, without searching
 //	Find ──▶ names ──▶ readers of all shards ──▶ search.Run over their views ──▶ Found ──▶ documents of hits
 //
 // # Terms
