@@ -18,7 +18,8 @@
 //   - trouble: why one attempt failed, and whether another is worth it.
 //   - patience: how long something that fails in passing is tried.
 //   - pace: how many requests of a writer are in flight; it adapts to the cluster.
-//   - place: where a scan stands: the sort of its last document, in a point in time.
+//   - place: where a scan stands: the sort of its last document, in a point in time; of rows the
+//     place of the last one.
 //
 // # Invariants
 //
@@ -44,6 +45,9 @@
 //   - OpenSearch before 2.4 and Elasticsearch before 7.12 are scanned by scrolls, which
 //     cannot be resumed. OpenSearch has no order of places over shards, so that its
 //     scans have as many slices as the index has shards, or a multiple.
+//   - Our own store gives documents out as rows, by order key and without searching, in slices of
+//     the order keys: so each block of its files is read once. That its searches find as many
+//     documents is asked apart; see [Scan.Shown].
 //   - A full disk makes items fail with 429 from the servers that are tested,
 //     and with 403 from older ones; the type is the same.
 //   - Elasticsearch 7.17 tells of a snapshot that is not there with an empty list.

@@ -17,7 +17,7 @@ import (
 // ScanOptions say how an index is read. The zero value of a field is its default.
 type ScanOptions struct {
 	Slices    int           // parts that can be read at the same time: at least so many; 1. The server's shards may ask for more
-	PageBytes int           // what one page of a slice aims at: 4 MiB
+	PageBytes int           // what one page of a slice aims at: 4 MiB; 1 MiB where no search is behind it
 	KeepAlive time.Duration // how long the server keeps its place between two pages: 5 minutes
 }
 
@@ -48,7 +48,7 @@ func (c *Client) OpenScan(ctx context.Context, index string, o ScanOptions) (*Sc
 		return nil, err
 	}
 	s.state.Slices = max(1, s.o.Slices)
-	if s.order == "_doc" { // a place is one of a shard: a slice must not meet two of them
+	if s.order == "_doc" && !s.byRows() { // a place is one of a shard: a slice must not meet two of them
 		s.state.Slices = (s.state.Slices + shards - 1) / shards * shards
 	}
 	if s.pointed() {
@@ -79,10 +79,13 @@ func (c *Client) newScan(ctx context.Context, index string, o ScanOptions) (s *S
 	if err != nil {
 		return nil, 0, err
 	}
+	if server.Product == Reshelve {
+		setDefault(&o.PageBytes, 1<<20)
+	}
 	setDefault(&o.PageBytes, 4<<20)
 	setDefault(&o.KeepAlive, 5*time.Minute)
 	s = &Scan{client: c, o: o, order: "_doc", state: ScanState{Index: index}}
-	if server.Product == Reshelve || server.Elastic(7, 12) {
+	if server.Elastic(7, 12) {
 		s.order = "_shard_doc"
 	}
 	answer, err := c.Send(ctx, Request{Method: http.MethodGet, Path: []string{index, "_settings", "index.number_of_shards"}, Params: url.Values{"flat_settings": {"true"}}})
@@ -138,24 +141,29 @@ func (s *Scan) open(ctx context.Context) (string, error) {
 // Renew lets the point in time live on while nobody reads: fault.Stale when the server has
 // forgotten it.
 func (s *Scan) Renew(ctx context.Context) error {
-	point := s.State().Point
-	if point == "" {
+	if s.State().Point == "" {
 		return nil
 	}
-	body := fmt.Appendf(nil, `{"size":0,"track_total_hits":false,"pit":{"id":%q,"keep_alive":%q}}`, point, s.keep())
-	answer, err := s.client.Send(ctx, Request{Method: http.MethodPost, Path: []string{"_search"}, Body: body, Harmless: true,
+	_, err := s.look(ctx, false)
+	return err
+}
+
+// look searches in the point in time for nothing, and perhaps counts what there is.
+func (s *Scan) look(ctx context.Context, counts bool) (answer []byte, err error) {
+	body := fmt.Appendf(nil, `{"size":0,"track_total_hits":%t,"pit":{"id":%q,"keep_alive":%q}}`, counts, s.State().Point, s.keep())
+	told, err := s.client.Send(ctx, Request{Method: http.MethodPost, Path: []string{"_search"}, Body: body, Harmless: true,
 		Params: url.Values{"allow_partial_search_results": {"false"}}})
 	if err != nil {
-		return lost(err)
+		return nil, lost(err)
 	}
-	var told struct {
+	var point struct {
 		PIT string `json:"pit_id"`
 	}
-	if err := json.Unmarshal(answer.Body, &told); err != nil {
-		return fault.At(fault.New(fault.Unavailable, "the answer is none to a search: %w", err), s.client.place)
+	if err := json.Unmarshal(told.Body, &point); err != nil {
+		return nil, fault.At(fault.New(fault.Unavailable, "the answer is none to a search: %w", err), s.client.place)
 	}
-	s.renew(told.PIT)
-	return nil
+	s.renew(point.PIT)
+	return told.Body, nil
 }
 
 // State is what ResumeScan takes; without a Point it takes nothing.

@@ -28,7 +28,7 @@ type Slice struct {
 	scan   *Scan
 	number int
 	size   int    // of the next page
-	cursor []byte // the sort of the last document that was handed out
+	cursor []byte // the sort of the last document that was handed out; of rows the place of the last page's last
 	scroll string // the server's place, without a point in time
 
 	page    bytes.Buffer // the answer that is being read
@@ -37,6 +37,9 @@ type Slice struct {
 	ended   bool
 	broken  error // why a scroll cannot go on
 
+	row  document.Row // the last that was handed out, where rows are read
+	left []byte       // of a page of rows; nil: none is being read
+
 	doc      document.Document
 	versions document.Versions
 }
@@ -44,8 +47,11 @@ type Slice struct {
 // Cursor is where the slice stands: behind the document that Next returned last.
 // It is "" where the scan cannot be resumed.
 func (s *Slice) Cursor() string {
-	if s.scan.State().Point == "" {
+	switch {
+	case s.scan.State().Point == "":
 		return ""
+	case s.left != nil && s.count > 0:
+		return s.row.Place()
 	}
 	return string(s.cursor)
 }
@@ -53,6 +59,9 @@ func (s *Slice) Cursor() string {
 // Next is the next document, which is valid until the next call; io.EOF after the
 // last. Its Source is as the server stores it, and of its Versions the version is known.
 func (s *Slice) Next(ctx context.Context) (*document.Document, error) {
+	if s.scan.byRows() {
+		return s.nextRow(ctx)
+	}
 	for {
 		if s.decoder != nil {
 			switch s.decoder.PeekKind() {
@@ -283,7 +292,7 @@ func (s *Slice) strange(err error) error {
 	if err == io.EOF { // not that of the documents
 		err = io.ErrUnexpectedEOF
 	}
-	if fault.KindOf(err) != fault.Bug {
+	if kind := fault.KindOf(err); kind != fault.Bug && kind != fault.Corrupt {
 		return fault.At(err, c.place)
 	}
 	return fault.At(fault.New(fault.Unavailable, "a page of %s is not what a store answers: %w", s.scan.state.Index, err), c.place)

@@ -113,6 +113,9 @@ func (c *comparing) unread() []reconcile.Side {
 // side reads what is left of a side, for the pass that goes on.
 func (c *comparing) side(ctx context.Context, side reconcile.Side) error {
 	err := c.parts(ctx, side, func(ctx context.Context, n int, from mark) error { return c.part(ctx, side, n, from) })
+	if err == nil && side == reconcile.Found && c.run.Pass() == 0 {
+		err = c.checkShown(ctx)
+	}
 	if err != nil {
 		return err
 	}

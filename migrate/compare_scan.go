@@ -3,8 +3,10 @@ package migrate
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/reconcile"
 )
 
@@ -38,6 +40,21 @@ func (c *comparing) open() *cluster.Scan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.scan
+}
+
+// checkShown refuses a target that holds documents which its searches do not find: a store may
+// hand documents out without searching.
+func (c *comparing) checkShown(ctx context.Context) error {
+	shown, err := c.open().Shown(ctx)
+	if fault.Is(err, fault.Stale) {
+		return fmt.Errorf("%w: %w", errPointLost, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || shown < 0 || shown == c.ReadFound {
+		return err
+	}
+	return fault.New(fault.Corrupt, "the target holds %d documents in index %s, and searches find %d", c.ReadFound, c.held.Piece().Target, shown)
 }
 
 // closeScan ends the point in time, which is needed no more.

@@ -71,7 +71,8 @@
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.
-//     Servers without points in time are read as they are when they are read.
+//     Servers without points in time are read as they are when they are read. Where documents
+//     are read without searching, searches have to find as many there, or it fails.
 //  7. A mark is written down together with what was read before it, and with nothing else;
 //     of the snapshot it is the end of a segment whose checksums were right.
 //  8. What the movement makes stands in the ledger before it is made. Not in it are aliases,
