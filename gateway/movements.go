@@ -42,11 +42,16 @@ func OfferMovements(server *http.Server, d *control.Desk) {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answerProblem(w, newProblem(http.StatusForbidden, "a page of "+r.Header.Get("Origin")+" gives no orders here").(*problem))
 	}))
-	protected := protection.Handler(mux)
+	protected := protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(noDeadlines{w}, r) }))
 	for _, root := range []string{movementsPath, placementPath, metricsPath, openAPIPath + ".json"} {
 		Offer(server, root, brief{protected})
 	}
 }
+
+// noDeadlines is a writer of answers that hides how deadlines are set: the server has its own for
+// reading. The framework would set one of 5 s, which, where there is no body to be read, ends the
+// connection's context: the order is cut off, and so is every later request on that connection.
+type noDeadlines struct{ http.ResponseWriter }
 
 // brief is a handler whose requests do not last.
 type brief struct{ http.Handler }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,6 +234,30 @@ func TestABodyWithoutItsTypeIsToldWhatToSend(t *testing.T) {
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusUnsupportedMediaType || !strings.Contains(string(text), "Content-Type: application/json") {
 		t.Errorf("%d %s %v", response.StatusCode, text, err)
+	}
+}
+
+// deadlines counts how often one is set for reading.
+type deadlines struct {
+	http.ResponseWriter
+	set *atomic.Int64
+}
+
+func (d deadlines) SetReadDeadline(time.Time) error {
+	d.set.Add(1)
+	return nil
+}
+
+// TestAnOrderMayTakeLong: an order without a body sets no deadline for reading. It would pass while
+// the order is carried out, which ends the connection's context: the order is cut off, and whatever
+// is asked by that connection from then on is answered with 503.
+func TestAnOrderMayTakeLong(t *testing.T) {
+	var set atomic.Int64
+	s := served{t, gatewaytest.Serve(t, memory.New(memory.Options{}), func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(deadlines{w, &set}, r) })
+	})}
+	if status, _, answer := s.ask("POST", "/_reshelve/movements/none/reverse", ""); status != http.StatusNotFound || set.Load() > 0 {
+		t.Errorf("%d %v, and a deadline for reading was set %d times", status, answer, set.Load())
 	}
 }
 

@@ -119,7 +119,12 @@ func (st *stage) live(disturbed ...map[string]any) {
 			st.t.Fatal(err)
 		}
 		p := st.p
-		st.t.Cleanup(func() { _ = p.Kill() })
+		st.t.Cleanup(func() {
+			if st.t.Failed() {
+				st.t.Logf("%s", p.Stderr())
+			}
+			_ = p.Kill()
+		})
 	}
 	url := serving(st.t, st.p)
 	st.url.Store(&url)

@@ -15,8 +15,9 @@ import (
 	"github.com/reshelve/reshelve/shard"
 )
 
-// Serve serves an engine until the test ends, and closes it then. It gives the URL.
-func Serve(t testing.TB, engine shard.Engine) (url string) {
+// Serve serves an engine until the test ends, and closes it then, with handlers around what answers.
+// It gives the URL.
+func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.Handler) (url string) {
 	t.Helper()
 	c := control.New(control.Wiring{
 		Blobs: map[string]blob.Opener{"file": folder.Open},
@@ -26,7 +27,12 @@ func Serve(t testing.TB, engine shard.Engine) (url string) {
 		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
 			return gateway.New(s, gateway.Options{}).HTTP()
 		},
-		Steer: gateway.OfferMovements,
+		Steer: func(server *http.Server, d *control.Desk) {
+			gateway.OfferMovements(server, d)
+			for _, a := range around {
+				server.Handler = a(server.Handler)
+			}
+		},
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
