@@ -104,6 +104,14 @@ bench-fleet: ## the table of docs/workers.md: fleets of 1 to 1,000 workers, in s
 sim: ## 10,000 seeds of migrations, and of splits and merges, in simulated time: some hours
 	SIM_SEEDS=10000 go test -count=1 -timeout 8h -run '^(TestSeeds|TestShelves)$$' -v ./sim
 
+.PHONY: cells
+cells: ## every cell of the crash matrix on the real binary, each durable step killed at and with a full disk: half an hour
+	PROOF_CELLS=all go test -count=1 -timeout 3h -parallel 4 -run '^TestCells$$' -v ./proof
+
+.PHONY: model
+model: ## the whole state space of the model of hand-overs: some minutes
+	go test -count=1 -timeout 2h -v ./transfer -run '^(TestEveryStateOfTheModel|TestEachBugBreaksALaw)$$' -wide
+
 .PHONY: bench-split
 bench-split: ## a table of splitting: while clients work, beside OpenSearch's _split, in one run
 	go run ./bench/split

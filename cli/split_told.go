@@ -72,7 +72,11 @@ func wayLines(way *control.ReshapedWay, budget time.Duration, compared bool) (li
 		lines = append(lines, fmt.Sprintf("%s compared before the hand-off: %s", counted(way.Cloned.Documents, "document"), counted(way.Cloned.Differences(), "difference")))
 	}
 	if way.Compared.Documents > 0 || compared {
-		lines = append(lines, fmt.Sprintf("%s compared at the hand-off: %s", counted(way.Compared.Documents, "document"), counted(way.Compared.Differences(), "difference")))
+		when := "at the hand-off"
+		if way.Compared.Later {
+			when = "after the hand-off"
+		}
+		lines = append(lines, fmt.Sprintf("%s compared %s: %s", counted(way.Compared.Documents, "document"), when, counted(way.Compared.Differences(), "difference")))
 	}
 	if line := sharedLine(way); line != "" {
 		lines = append(lines, line)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"path"
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -196,8 +198,18 @@ type ordered struct {
 	}
 }
 
+// orderWithin is how long an order is tried while its record cannot be changed, as on a full disk.
+const orderWithin = 10 * time.Second
+
+// soon is a context for an order.
+func soon(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, orderWithin, fmt.Errorf("it had been tried for %s", orderWithin))
+}
+
 func (s steering) order(verb movement.Verb) func(context.Context, *ordered) (*one, error) {
 	return func(ctx context.Context, in *ordered) (*one, error) {
+		ctx, end := soon(ctx)
+		defer end()
 		order := control.Order{ID: in.ID, Verb: verb, By: caller}
 		if in.Body != nil {
 			order.Why = in.Body.Why
@@ -222,6 +234,8 @@ func (s steering) throttle(ctx context.Context, in *throttled) (*one, error) {
 	if err != nil {
 		return nil, problemOf(err)
 	}
+	ctx, end := soon(ctx)
+	defer end()
 	return oneOf(s.desk.Throttle(ctx, control.Order{ID: in.ID, By: caller, Why: in.Body.Why}, change))
 }
 

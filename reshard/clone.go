@@ -30,10 +30,12 @@ func (t *turn) clone(ctx context.Context, group int) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	at := map[uint32]int64{}
+	at, numbers := map[uint32]int64{}, int64(0)
 	for i, reader := range staged.From {
 		at[from[i]] = reader.SeqNo()
+		numbers += reader.SeqNo()
 	}
+	t.written.look(time.Now(), numbers)
 	g := &r.Groups[group]
 	if err = t.tell(ctx, transfer.Event{Happened: transfer.WasCloned, Group: group, At: positions(g, at)}); err != nil {
 		return "", err

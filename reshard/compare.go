@@ -21,6 +21,9 @@ type Found struct {
 	Documents int64                     `json:"documents"` // that were compared
 	Counts    map[reconcile.Class]int64 `json:"counts,omitempty"`
 	Examples  []string                  `json:"examples,omitempty"` // some of each class
+	// Later says that they were compared as they were at a later look, since what was pinned at the
+	// hand-off had been let go of.
+	Later bool `json:"later,omitempty"`
 }
 
 const examples = 10 // of each class
@@ -44,6 +47,7 @@ func (f *Found) add(class reconcile.Class, format string, args ...any) {
 
 // merge adds what another comparison has found.
 func (f *Found) merge(o Found) {
+	f.Later = f.Later || o.Later
 	f.Documents += o.Documents
 	f.Examples = append(slices.Clip(f.Examples), o.Examples...)
 	for class, n := range o.Counts {

@@ -48,10 +48,36 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 	if t.longest > t.plan.Budget {
 		why = fmt.Sprintf("its rehearsals took up to %s", t.longest.Round(10*time.Microsecond))
 	}
+	needed := max(over.Spent, t.plan.Budget, t.longest)
+	resume := ""
+	if rate := t.written.perSecond(); rate > 0 {
+		why += fmt.Sprintf(", %.0f writes a second", rate)
+		resume = fmt.Sprintf("resume it when there are about %.0f writes a second, or ", rate*t.plan.Budget.Seconds()/placement.Needed(needed).Seconds())
+	}
 	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; %s",
 		tries, t.plan.Budget, over.Spent.Round(10*time.Microsecond), over.Step, why),
-		"resume it when less is written, or reverse it, since nothing was handed off, and begin another one with --pause-budget %s",
-		placement.Needed(max(over.Spent, t.plan.Budget, t.longest)))
+		"%sreverse it, since nothing was handed off, and begin another one with --pause-budget %s", resume, placement.Needed(needed))
+}
+
+// written is how many numbers some shards had given out when they were first and last looked at.
+type written struct {
+	began, until time.Time
+	from, to     int64
+}
+
+func (w *written) look(now time.Time, numbers int64) {
+	if w.began.IsZero() {
+		w.began, w.from = now, numbers
+	}
+	w.until, w.to = now, numbers
+}
+
+// perSecond is how many writes came in a second; 0: none, or it is not known.
+func (w *written) perSecond() float64 {
+	if long := w.until.Sub(w.began); long > 0 {
+		return float64(w.to-w.from) / long.Seconds()
+	}
+	return 0
 }
 
 func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Record, group int) (store.HandedOff, error) {

@@ -66,9 +66,14 @@ func TestAComparisonThatIsAskedForAgainChangesNothing(t *testing.T) {
 	h.work(id, movement.Switched)
 	before, err := h.store.PlacementOf(h.ctx, "books")
 	h.must(err)
-	for range 2 {
-		h.tell(id, movement.Verify)
-		h.work(id, movement.Switched)
+	for asked := range 3 {
+		if told := h.found(id); told.Compared.Later != (asked > 0) {
+			t.Errorf("asked %d times to compare again, it tells %+v", asked, told.Compared)
+		}
+		if asked < 2 {
+			h.tell(id, movement.Verify)
+			h.work(id, movement.Switched)
+		}
 	}
 	now, err := h.store.PlacementOf(h.ctx, "books")
 	h.must(err)

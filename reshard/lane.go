@@ -67,6 +67,7 @@ type turn struct {
 	movement *movement.Record
 	plan     Plan
 	longest  time.Duration // that the pause of a hand-off was predicted to be, in this turn
+	written  written
 }
 
 func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {

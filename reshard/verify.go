@@ -54,6 +54,7 @@ func (t *turn) compareAtH(ctx context.Context, r *transfer.Record, group int) (t
 	} else {
 		where = "as they are now, since what was pinned at the hand-off was let go of"
 		found, err = t.compareNow(ctx, r, g)
+		found.Later = true
 	}
 	if err != nil {
 		return "", err
