@@ -40,7 +40,7 @@ func Draw(seed uint64) *Script {
 		case 8, 9:
 			m.What, m.Whom = "target", befalls("target")
 		case 10:
-			m = Mishap{What: "clock", Whom: between(time.Second, 5*time.Minute).String(), At: m.At}
+			m = s.leap(between(time.Second, 5*time.Minute), m.At)
 		case 11:
 			m.What, m.Whom = "source", befalls("source")
 		case 12:
@@ -120,7 +120,7 @@ func DrawShelves(seed uint64) *Script {
 		case 12:
 			m.What, m.Whom = "disk", befalls("disk")
 		case 13:
-			m = Mishap{What: "clock", Whom: between(time.Second, 5*time.Minute).String(), At: m.At}
+			m = s.leap(between(time.Second, 5*time.Minute), m.At)
 		}
 		s.Mishaps = append(s.Mishaps, m)
 	}
@@ -155,4 +155,20 @@ func (s *Script) reshapes(r *rand.Rand, between func(low, high time.Duration) ti
 		at += between(time.Millisecond, 12*time.Second)
 	}
 	return asked
+}
+
+// clockTolerance is how far a machine's clock may be from the store's.
+const clockTolerance = 10 * time.Minute
+
+// leap is one of the store's clock. All together stay below what is allowed: nobody would do
+// anything any more.
+func (s *Script) leap(by, at time.Duration) Mishap {
+	left := clockTolerance - time.Minute
+	for _, m := range s.Mishaps {
+		if m.What == "clock" {
+			before, _ := time.ParseDuration(m.Whom)
+			left -= before
+		}
+	}
+	return Mishap{What: "clock", Whom: min(by, left).String(), At: at}
 }

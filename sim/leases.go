@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/movement"
@@ -58,5 +57,5 @@ func (w *world) leaseChanged(p *process, change coord.Write, was []byte, redrive
 }
 
 func (w *world) policy() work.Policy {
-	return work.Policy{InitialLease: w.script.Lease, Heartbeat: w.script.Heartbeat, MaxAttempts: w.script.Attempts, ClockTolerance: 10 * time.Minute}
+	return work.Policy{InitialLease: w.script.Lease, Heartbeat: w.script.Heartbeat, MaxAttempts: w.script.Attempts, ClockTolerance: clockTolerance}
 }
