@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -227,19 +226,11 @@ func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement,
 // notBegun forgets a movement that was refused. One of which it is not known whether its index
 // has it stays, to be aborted.
 func (k *Desk) notBegun(ctx context.Context, id string, err error) error {
-	known := []fault.Kind{fault.Conflict, fault.NotFound, fault.Refused, fault.Usage, fault.Limit, fault.Bug}
-	if !slices.ContainsFunc(known, func(kind fault.Kind) bool { return fault.Is(err, kind) }) {
+	if !reshard.Refused(err) {
 		return fault.WithNext(err, "it is not known whether it was begun: reshelve movement abort %s takes it back", id)
 	}
-	entries, reading := k.d.Ledger(ctx, id)
-	for _, entry := range entries {
-		reading = errors.Join(reading, k.d.Strike(ctx, id, entry))
-	}
 	if m, e := k.d.Movement(ctx, id); e == nil && m.State != movement.Planned { // it was aborted meanwhile, and ends by itself
-		return errors.Join(err, reading)
+		return err
 	}
-	if reading == nil {
-		reading = k.d.RemoveAll(ctx, hostKey(id))
-	}
-	return errors.Join(err, reading, k.d.Forget(ctx, id))
+	return errors.Join(err, k.d.RemoveAll(ctx, hostKey(id)), k.d.Forget(ctx, id))
 }

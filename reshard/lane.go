@@ -3,6 +3,8 @@ package reshard
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +33,8 @@ var _ worker.Lane = (*Lane)(nil)
 
 // Begin puts the reshaping of a movement into the placement of its index: from then on no
 // other can be begun. The entry in the ledger stands before it does. That another one is
-// there is fault.Conflict, and names it; so is that the movement was aborted meanwhile.
+// there is fault.Conflict, and names it; so is that the movement was aborted meanwhile. Of what
+// was refused no entry stays.
 func (l *Lane) Begin(ctx context.Context, d *drive.Driver, id string, p Plan, change placement.Change) error {
 	entry := entryOf(&p)
 	entry.At, entry.By = change.At, change.By
@@ -49,9 +52,19 @@ func (l *Lane) Begin(ctx context.Context, d *drive.Driver, id string, p Plan, ch
 		return transfer.Begin(now, p.Shards, transfer.Asked{Movement: id, Name: p.Index, Change: change})
 	})
 	if err != nil {
-		return fault.At(err, "index "+p.Index)
+		err = fault.At(err, "index "+p.Index)
+		if Refused(err) { // the movement may have been aborted, and its records gone, before the entry came
+			err = errors.Join(err, d.Strike(ctx, id, entry))
+		}
+		return err
 	}
 	return d.Made(ctx, id, entry, "")
+}
+
+// Refused tells whether a reshaping was not begun; false: that is not known.
+func Refused(err error) bool {
+	refusals := []fault.Kind{fault.Conflict, fault.NotFound, fault.Refused, fault.Usage, fault.Limit, fault.Bug}
+	return slices.ContainsFunc(refusals, func(kind fault.Kind) bool { return fault.Is(err, kind) })
 }
 
 // entryOf is the ledger's: the reshaping. Finish has nothing to hand over, since the record

@@ -192,12 +192,25 @@ func (w *shelves) ended() {
 		}
 	}
 	for _, r := range w.records.list("movement/") { // what lies under closing keys the next start or end removes
-		w.violate("L5", "%s is left", r.Key)
+		if !w.cameLate(r) {
+			w.violate("L5", "%s is left", r.Key)
+		}
 	}
 	if !w.audited {
 		w.violate("L11", "what was written could not be read again")
 	}
 	w.leftOnDisk()
+}
+
+// cameLate tells whether a record is the entry of an order that was on its way while its movement
+// was aborted, and of which nobody waits for the answer any more: the next start removes it.
+func (w *shelves) cameLate(r coord.Record) bool {
+	id := strings.Split(r.Key, "/")[1]
+	m, there := w.records.all["movements/"+id]
+	if !there || r.Revision < m.Revision || !strings.HasPrefix(r.Key, movement.LedgerPrefix(id)) {
+		return false
+	}
+	return w.read(m.Value).State == movement.Aborted
 }
 
 // leftOnDisk is L5: nothing is staged, and nothing is kept of shards that are no more. What
