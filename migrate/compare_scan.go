@@ -10,13 +10,18 @@ import (
 	"github.com/reshelve/reshelve/reconcile"
 )
 
-// openScan looks at the target as it is now.
+// openScan looks at the target as it is now, and not as it was at its last refresh: an index may
+// refresh never.
 func (c *comparing) openScan(ctx context.Context) error {
 	now, err := c.Driver.Now(ctx)
 	if err != nil {
 		return err
 	}
-	scan, err := c.target.OpenScan(ctx, c.held.Piece().Target, scanOptions(c.expected(c.index.Name)))
+	target := c.held.Piece().Target
+	if err := c.target.Refresh(ctx, target); err != nil {
+		return err
+	}
+	scan, err := c.target.OpenScan(ctx, target, scanOptions(c.expected(c.index.Name)))
 	if err != nil {
 		return err
 	}
