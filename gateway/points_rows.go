@@ -33,11 +33,9 @@ func (c *call) rows() error {
 	}
 	of := control.RowsOf{Where: control.Where{Point: c.text("pit", ""), Keep: keep}, Part: int(slice), Parts: int(slices), After: c.text("after", "")}
 	err = c.s.store.Rows(c.ctx(), of, func(row *document.Row) (more bool, err error) {
-		if err := c.holdAnswer(int64(len(row.Source))); err != nil {
-			return false, err
-		}
+		before := len(c.out)
 		c.out = row.Append(c.out)
-		return len(c.out) < int(enough), nil
+		return len(c.out) < int(enough), c.holdAnswer(int64(len(c.out) - before))
 	})
 	if err != nil {
 		return err
