@@ -169,7 +169,7 @@ func outcomeOf(m *control.Movement, place string) error {
 	}
 	if m.Progress != nil && m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
-		return fault.WithNext(err, "see which: reshelve movement failures %s", m.ID)
+		return fault.WithNext(err, "see which: reshelve movement failures %s --at %s", m.ID, control.Bare(place))
 	}
 	if n := m.Differences(); n > 0 {
 		err := fault.New(fault.Differences, "movement %s is %s, and %s", m.ID, m.State, differ(n))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reshelve/reshelve/control"
@@ -40,6 +41,9 @@ func TestOutcomes(t *testing.T) {
 		}
 		if code != c.code {
 			t.Errorf("%s: %d instead of %d", c.name, code, c.code)
+		}
+		if next := fault.Next(outcomeOf(m, "./data")); strings.Contains(next, " M") && !strings.Contains(next, " M --at ./data") {
+			t.Errorf("%s: its next action names no place: %s", c.name, next)
 		}
 	}
 }
