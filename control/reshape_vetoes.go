@@ -65,7 +65,7 @@ func (k *Desk) busyWith(ctx context.Context, p placement.Placement, at string, p
 			if w.at != "" {
 				where = w.at
 			}
-			planned.refuse(fault.Conflict, "wait for it, or abort it: "+statusOf(w.id, where), "movement %s, which is %s, writes to index %s", w.id, w.state, planned.Name)
+			planned.refuse(fault.Conflict, "wait for it, finish it or abort it: "+statusOf(w.id, where), "movement %s, which is %s, writes to index %s", w.id, w.state, planned.Name)
 		}
 	}
 	return nil
