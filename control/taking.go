@@ -156,15 +156,10 @@ func openSource(ctx context.Context, at string) (*cluster.Client, error) {
 	return cluster.Open(ctx, options)
 }
 
-// Bare is a URL without the user and the password that it may hold: records have neither. The
-// user of a database stays: no environment names another one, and next steps are to be run.
+// Bare is a URL without the user and the password that it may hold: records have neither.
 func Bare(at string) string {
 	if u, err := url.Parse(at); err == nil && u.User != nil {
-		user := u.User.Username()
 		u.User = nil
-		if strings.HasPrefix(u.Scheme, "postgres") && user != "" {
-			u.User = url.User(user)
-		}
 		return u.String()
 	}
 	return at
