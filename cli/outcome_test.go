@@ -47,3 +47,15 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// TestOutcomesOfBothWays: of a movement that is led back, what the way back has shown counts.
+func TestOutcomesOfBothWays(t *testing.T) {
+	var differs control.ReshapedWay
+	differs.Compared.Counts = map[reconcile.Class]int64{reconcile.Missing: 1}
+	for code, r := range map[int]*control.Reshaping{6: {Back: &differs}, 9: {Way: differs, Back: &control.ReshapedWay{}}} {
+		m := &control.Movement{Record: movement.Record{ID: "M", State: movement.Held}, Reshaping: r}
+		if got := fault.KindOf(outcomeOf(m, "./data")).ExitCode(); got != code {
+			t.Errorf("%d instead of %d", got, code)
+		}
+	}
+}

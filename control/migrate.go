@@ -79,8 +79,12 @@ func (m *Movement) Differences() (n int64) {
 			n += v.Differences()
 		}
 	}
-	if m.Reshaping != nil {
-		n += m.Reshaping.Cloned.Differences() + m.Reshaping.Compared.Differences()
+	if r := m.Reshaping; r != nil {
+		way := &r.Way
+		if r.Back != nil { // the last
+			way = r.Back
+		}
+		n += way.Cloned.Differences() + way.Compared.Differences()
 	}
 	return n
 }
