@@ -22,7 +22,7 @@ func TestClients(t *testing.T) {
 	packages := installPackages(t)
 	server, url := serve(t)
 	for _, client := range []struct {
-		name, script, library, program string
+		name, script, search, program string // search: where the program looks for modules, as a variable
 		steps                          int // that it takes at least: one that ends early fails
 	}{
 		{"opensearchpy", "conversation.py", "PYTHONPATH=" + python, "python3", 80},
@@ -34,7 +34,7 @@ func TestClients(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			command := exec.CommandContext(ctx, client.program, filepath.Join(conversations, client.script), client.name, url)
-			command.Env = append(os.Environ(), client.library, "PYTHONNOUSERSITE=1", "PYTHONDONTWRITEBYTECODE=1")
+			command.Env = append(os.Environ(), client.search, "PYTHONNOUSERSITE=1", "PYTHONDONTWRITEBYTECODE=1")
 			said, err := command.CombinedOutput()
 			if steps := strings.Count(string(said), "ok   "); err != nil || steps < client.steps {
 				t.Errorf("%d steps went well, of %d or more; %v\n%s", steps, client.steps, err, said)
