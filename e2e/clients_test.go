@@ -23,7 +23,7 @@ func TestClients(t *testing.T) {
 	server, url := serve(t)
 	for _, client := range []struct {
 		name, script, search, program string // search: where the program looks for modules, as a variable
-		steps                          int // that it takes at least: one that ends early fails
+		steps                         int    // that it takes at least: one that ends early fails
 	}{
 		{"opensearchpy", "conversation.py", "PYTHONPATH=" + python, "python3", 80},
 		{"elasticsearch", "conversation.py", "PYTHONPATH=" + python, "python3", 80},
