@@ -288,26 +288,17 @@ func shownRoots(v segment.View) *segment.Bits {
 	case v.Hidden == nil:
 		return roots
 	case roots == nil:
-		return without(nil, v.Hidden)
+		return v.Hidden.Rest()
 	}
 	return without(roots, v.Hidden)
 }
 
-// without is a set, or all docs when it is nil, without another.
+// without is a set without another.
 func without(set, hidden *segment.Bits) *segment.Bits {
 	left := segment.NewBits(hidden.Len())
 	words, minus := left.Words(), hidden.Words()
-	if set != nil {
-		for i, w := range set.Words() {
-			words[i] = w &^ minus[i]
-		}
-		return left
-	}
-	for i := range words {
-		words[i] = ^minus[i]
-	}
-	if over := hidden.Len() & 63; over != 0 {
-		words[len(words)-1] &= 1<<over - 1
+	for i, w := range set.Words() {
+		words[i] = w &^ minus[i]
 	}
 	return left
 }

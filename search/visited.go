@@ -50,24 +50,17 @@ func (x *Index) visits(number int) (all []*visited) {
 
 // together makes the view of its shares: what all of them hide is hidden.
 func (v *visited) together() {
-	var hidden *segment.Bits
-	for i, s := range v.shares {
-		switch {
-		case s.hidden == nil:
-			v.view.Hidden = nil
-			return
-		case i == 0:
-			hidden = s.hidden.Clone()
-		default:
-			hidden.Keep(s.hidden)
-		}
-	}
 	if v.shares == nil {
 		return
 	}
-	if v.view.Hidden = hidden; hidden.Next(0) == segment.End {
-		v.view.Hidden = nil
+	hidden := make([]*segment.Bits, len(v.shares))
+	for i, s := range v.shares {
+		if hidden[i] = s.hidden; s.hidden == nil {
+			v.view.Hidden = nil
+			return
+		}
 	}
+	v.view.Hidden = segment.Common(hidden...)
 }
 
 // hit is a doc of the view, of the source that shows it.

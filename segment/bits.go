@@ -1,12 +1,25 @@
 package segment
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+)
 
 // Bits is a set of docs: one bit for each doc of a segment. It may be read by many as
 // long as nobody changes it. The zero value is empty and takes none: use NewBits.
 type Bits struct {
 	words []uint64
 	n     int
+
+	rest   atomic.Pointer[Bits]   // see Rest
+	common atomic.Pointer[common] // see Common
+}
+
+// common is what a set has in common with others.
+type common struct {
+	with []*Bits
+	all  *Bits
 }
 
 // NewBits is an empty set for docs below n.
@@ -39,6 +52,41 @@ func (b *Bits) Keep(other *Bits) {
 	for i, w := range other.words {
 		b.words[i] &= w
 	}
+}
+
+// Rest is all docs that are not in the set, which nobody changes any more: it is made once, and
+// shared.
+func (b *Bits) Rest() *Bits {
+	if r := b.rest.Load(); r != nil {
+		return r
+	}
+	r := NewBits(b.n)
+	for i, w := range b.words {
+		r.words[i] = ^w
+	}
+	if over := b.n & 63; over != 0 {
+		r.words[len(r.words)-1] &= 1<<over - 1
+	}
+	b.rest.Store(r)
+	return r
+}
+
+// Common is the docs that are in all sets, none of which anybody changes any more: it is kept with
+// the first one, and shared. Nil: there are none.
+func Common(of ...*Bits) *Bits {
+	first, others := of[0], of[1:]
+	c := first.common.Load()
+	if c == nil || !slices.Equal(c.with, others) {
+		c = &common{with: slices.Clone(others), all: first.Clone()}
+		for _, o := range others {
+			c.all.Keep(o)
+		}
+		if c.all.Next(0) == End {
+			c.all = nil
+		}
+		first.common.Store(c)
+	}
+	return c.all
 }
 
 // Count is how many docs are in the set.

@@ -73,6 +73,28 @@ func TestSetsAreJoinedAndMet(t *testing.T) {
 				t.Fatalf("%d is in one: %v, in the other: %v, joined: %v, met: %v", doc, one.Has(doc), other.Has(doc), joined.Has(doc), met.Has(doc))
 			}
 		}
+		common := segment.Common(one, other)
+		if common == nil && met.Next(0) != segment.End || common != nil && !slices.Equal(common.Words(), met.Words()) {
+			t.Fatalf("%v is common, expected %v", common, met)
+		}
+		if segment.Common(one, other) != common {
+			t.Fatal("it is made a second time")
+		}
+		if alone := segment.Common(one, one); alone != nil && !slices.Equal(alone.Words(), one.Words()) {
+			t.Fatal("what it has in common with another set is told of this one")
+		}
+		rest := one.Rest()
+		if rest != one.Rest() {
+			t.Fatal("the rest is made a second time")
+		}
+		for doc := range segment.Doc(n) {
+			if rest.Has(doc) == one.Has(doc) {
+				t.Fatalf("%d is in the set, and in the rest: %v", doc, rest.Has(doc))
+			}
+		}
+		if rest.Count() != n-one.Count() {
+			t.Fatalf("%d of %d are in the set, and %d in the rest", one.Count(), n, rest.Count())
+		}
 	})
 }
 

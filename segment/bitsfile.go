@@ -7,12 +7,13 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// AppendTo appends the set in the form that ReadBits reads; FORMAT.md tells it.
+// AppendTo appends the set in the form that ReadBits reads; FORMAT.md tells it. It writes no runs:
+// a mask of hashes has thousands of them, which the library compares each with each when it
+// validates them.
 func (b *Bits) AppendTo(dst []byte) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(dst, uint64(b.n))
 	set := roaring.FromDense(b.words, true)
-	set.RunOptimize()
 	body, err := set.ToBytes()
 	if err != nil { // nothing is written but memory
 		panic(err)
