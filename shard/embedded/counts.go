@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -36,14 +37,14 @@ func (s *local) countAgain(ctx context.Context) error {
 		s.mu.Unlock()
 		return err
 	}
-	v, was := s.view(db), s.state
+	v, was, stated := s.view(db), s.state, s.stated
 	done()
 	s.mu.Unlock()
 	var counted state
 	err = v.count(ctx, v.within, &counted)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := v.snapshot == nil || s.state.within != was.within
+	over := v.snapshot == nil || s.state.within != was.within || s.stated != stated // it may have lost the range meanwhile, and got it back
 	err = errors.Join(err, v.drop())
 	if err != nil || over || !s.state.estimated {
 		return err
@@ -62,19 +63,34 @@ func (s *local) countAgain(ctx context.Context) error {
 // countAtOnce is how many rows are counted before others may replace Pebble.
 const countAtOnce = 4096
 
-// count adds what a view shows of a range.
+// countingRests is for how long counting rests, for each unit of time in which it counts: it is of
+// use to nobody who waits.
+const countingRests = 4
+
+// count adds what a view shows of a range, one view at a time in all of the engine, and leaves the
+// processors to others for most of the time.
 func (v *view) count(ctx context.Context, within routing.Range, counted *state) error {
+	slot := v.shard.engine.counting
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
 	lower, upper := rowBounds(v.shard.id.Index, within)
 	for lower != nil {
-		if ctx.Err() != nil {
-			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
-		}
+		began := time.Now()
 		err := v.read(func(from *pebble.Snapshot) (err error) {
 			lower, err = countSome(from, lower, upper, counted)
 			return err
 		})
 		if err != nil {
 			return err
+		}
+		select {
+		case <-time.After(countingRests * time.Since(began)):
+		case <-ctx.Done():
+			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
 		}
 	}
 	return nil

@@ -216,7 +216,7 @@ func (x *segments) mergeInMemory(ctx context.Context) (more bool, err error) {
 	defer base.release()
 	var small []*entry
 	for _, e := range base.entries {
-		if e.name == "" && int64(e.Bytes()) <= t.held/int64(2*t.fanIn) {
+		if e.name == "" && int64(e.Bytes()) <= t.held/int64(2*t.fan(tier(e.shown))) {
 			small = append(small, e)
 		}
 	}

@@ -88,6 +88,7 @@ func (s *local) read(from pebble.Reader) error {
 // readStored takes state and holds from disk. The mutex is held.
 func (s *local) readStored(from pebble.Reader) error {
 	s.state = state{last: -1, pruned: -1, within: s.state.within}
+	s.stated++
 	value, closer, err := from.Get(stateKey(s.id))
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):

@@ -32,6 +32,7 @@ type local struct {
 
 	mu        sync.Mutex // guards what follows: numbers are given and batches applied under it
 	state     state
+	stated    int // how often the state was taken from disk
 	holds     map[string]shard.Position
 	published *view
 	inherits  time.Time      // since when there may be tombstones that stand in no changes; zero: there are none

@@ -44,9 +44,14 @@ func FuzzManifest(f *testing.F) {
 }
 
 func TestAFullTierIsMergedTheLowestFirst(t *testing.T) {
-	for docs, want := range map[int]int{1: 0, 15: 0, 16: 1, 255: 1, 256: 2, 4095: 2, 4096: 3, 1 << 16: 4, 1<<20 - 1: 4, 1 << 20: 5} {
+	for docs, want := range map[int]int{1: 0, 3: 0, 4: 1, 15: 1, 16: 2, 4095: 5, 4096: 6, 1<<16 - 1: 7, 1 << 16: 8, 1<<20 - 1: 8, 1 << 20: 9} {
 		if got := tier(docs); got != want {
 			t.Errorf("%d docs are of tier %d, expected %d", docs, got, want)
+		}
+	}
+	for docs, want := range map[int]int{1: 4, 2000: 4, 1<<16 - 1: 4, 1 << 16: 16, 1 << 22: 16} {
+		if got := (tiers{fanIn: 16}).fan(tier(docs)); got != want {
+			t.Errorf("%d segments of %d docs become one, expected %d", got, docs, want)
 		}
 	}
 	ts := tiers{fanIn: 3}

@@ -180,7 +180,7 @@ func (x *segments) mergeable(st *stack) []*entry {
 	if worst := t.wasted(named, func(e *entry) bool { return x.foreign(e, st) }); worst != nil {
 		return []*entry{worst}
 	}
-	return t.ripe(named, 256)
+	return t.ripe(named, smallFile)
 }
 
 // roomFor checks that a merge leaves the free space above the low-water mark.

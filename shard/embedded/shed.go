@@ -38,7 +38,7 @@ func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) er
 				foreign, left = append(foreign, e), left+int64(e.Bytes())
 			}
 		}
-		some := x.shard.engine.tiers.alike(foreign)
+		some := x.shard.engine.tiers.alike(foreign, smallFile)
 		for _, e := range some {
 			read += int64(e.Bytes())
 		}

@@ -7,8 +7,18 @@ import (
 	"slices"
 )
 
-// fanIn is that of merges: at most two of files write a document again, up to a million.
-const fanIn = 16
+// fanIn is that of merges of segments that are not young, and youngFanIn that of those that are:
+// every search looks into each, so that an index that is written to is searched about as fast as
+// one that is not. It costs little, since they are small.
+const (
+	fanIn      = 16
+	youngFanIn = 4
+	young      = 1 << 16 // docs of a segment that is not young any more
+
+	// smallFile is how many docs a file has that is worth to be kept apart from smaller ones: a
+	// hand-off and its rehearsals leave some of a few docs each.
+	smallFile = 1 << 12
+)
 
 // together is how many segments are in the making at a time, of all shards: more would take
 // more memory, and be no sooner ready.
@@ -23,16 +33,29 @@ var tiersOf = func(memory int64) tiers { // tests have little data
 
 // tiers say when segments are made, written and merged.
 type tiers struct {
-	fanIn   int   // so many segments of one tier become one
+	fanIn   int   // so many segments of one tier become one, at most
 	early   int64 // bytes that are written before they are indexed without a refresh
 	builder int64 // bytes of memory that a segment in the making takes before it is ended
 	recent  int64 // bytes of what was written, of all shards, that are kept until they are indexed
 	held    int64 // bytes of segments in memory, of all shards, before some are written to files
 }
 
-// tier is that of a segment of so many docs: it has sixteen times as many as the one
-// before.
-func tier(docs int) int { return (bits.Len(uint(docs)) - 1) / 4 }
+// tier is that of a segment of so many docs: it has four times as many as the one before, or
+// sixteen times when it is not young.
+func tier(docs int) int {
+	if docs < young {
+		return (bits.Len(uint(docs)) - 1) / 2
+	}
+	return tier(young-1) + 1 + (bits.Len(uint(docs))-bits.Len(young))/4
+}
+
+// fan is how many segments of a tier become one.
+func (t tiers) fan(n int) int {
+	if n < tier(young) {
+		return min(t.fanIn, youngFanIn)
+	}
+	return t.fanIn
+}
 
 // ripe are the entries that become one, of those given: a tier that is full, the lowest
 // first; nil when there is none. What has fewer docs than the smallest is of its tier.
@@ -42,7 +65,7 @@ func (t tiers) ripe(entries []*entry, smallest int) []*entry {
 	for _, e := range entries {
 		n := tier(max(e.shown, smallest))
 		of[n] = append(of[n], e)
-		if len(of[n]) >= t.fanIn && (lowest < 0 || n < lowest) {
+		if len(of[n]) >= t.fan(n) && (lowest < 0 || n < lowest) {
 			lowest = n
 		}
 	}
@@ -53,14 +76,15 @@ func (t tiers) ripe(entries []*entry, smallest int) []*entry {
 }
 
 // alike are those of some entries that are written again together, when all of them have to
-// be: some of one tier, the lowest.
-func (t tiers) alike(entries []*entry) (some []*entry) {
+// be: some of one tier, the lowest. What has fewer docs than the smallest is of its tier.
+func (t tiers) alike(entries []*entry, smallest int) (some []*entry) {
 	if len(entries) == 0 {
 		return nil
 	}
-	lowest := slices.MinFunc(entries, func(a, b *entry) int { return cmp.Compare(tier(a.shown), tier(b.shown)) })
+	of := func(e *entry) int { return tier(max(e.shown, smallest)) }
+	lowest := slices.MinFunc(entries, func(a, b *entry) int { return cmp.Compare(of(a), of(b)) })
 	for _, e := range entries {
-		if tier(e.shown) == tier(lowest.shown) && len(some) < t.fanIn {
+		if of(e) == of(lowest) && len(some) < t.fanIn {
 			some = append(some, e)
 		}
 	}
