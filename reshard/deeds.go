@@ -76,7 +76,10 @@ func (t *turn) do(ctx context.Context, r *transfer.Record, e transfer.Effect) (t
 	case transfer.CompareAtH:
 		return t.compareAtH(ctx, r, e.Group)
 	case transfer.Shed:
-		return "", t.shed(ctx, e, transfer.WasShed)
+		if err := t.shedGroup(ctx, r, e.Group); err != nil {
+			return "", err
+		}
+		return "", t.tell(ctx, transfer.Event{Happened: transfer.WasShed, Group: e.Group, Shard: e.Shard})
 	case transfer.Retire:
 		return "", t.retire(ctx, r, e)
 	case transfer.Drop:
@@ -93,16 +96,21 @@ func (t *turn) opened(ctx context.Context, r *transfer.Record, e transfer.Effect
 	return t.tell(ctx, transfer.Event{Happened: transfer.Opened, Group: e.Group, Shard: e.Shard, At: atH(g)})
 }
 
-// retire sheds of a source that goes on, and forgets one that keeps nothing.
+// retire sees to it that a source that goes on has shed, and forgets one that keeps nothing.
 func (t *turn) retire(ctx context.Context, r *transfer.Record, e transfer.Effect) error {
 	p, _, err := t.read(ctx)
 	if err != nil {
 		return err
 	}
-	if _, goesOn := p.Shard(e.Shard); goesOn {
-		return t.shed(ctx, e, transfer.Retired)
+	switch _, goesOn := p.Shard(e.Shard); {
+	case !goesOn:
+		err = t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard})
+	case slices.Contains(targets(&r.Groups[e.Group]), e.Shard):
+		err = t.shedGroup(ctx, r, e.Group)
+	default:
+		err = t.shedOne(ctx, e.Shard)
 	}
-	if err := t.Store.ForgetShards(ctx, r.Index, []uint32{e.Shard}); err != nil {
+	if err != nil {
 		return err
 	}
 	return t.tell(ctx, transfer.Event{Happened: transfer.Retired, Group: e.Group, Shard: e.Shard})

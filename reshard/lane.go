@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -81,6 +82,8 @@ type turn struct {
 	plan     Plan
 	longest  time.Duration // that the pause of a hand-off was predicted to be, in this turn
 	written  written
+	shed     map[int]bool // the groups whose shards have shed, in this turn
+	shedding atomic.Int64 // how many do
 }
 
 func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {

@@ -11,7 +11,7 @@ const (
 	briskest  = 1.0  // rests as long as it works
 	careful   = 4.0  // where it begins, when there were searches lately
 	gentlest  = 32.0 // at most
-	tolerated = 1.15 // searches may take that much longer than before
+	tolerated = 1.08 // searches may take that much longer than before: less than a bucket of shard.Waits
 	settled   = 1.05 // and below that they are as before
 	telling   = 20   // searches that tell something
 	looking   = 500 * time.Millisecond
@@ -56,6 +56,15 @@ func (p pace) usual(was, now time.Duration, n int64) time.Duration {
 		return was
 	}
 	return was + (now-was)/2
+}
+
+// among is the pace of one of so many that work in turns, so that all of them together rest as this
+// pace says.
+func (p pace) among(n int64) pace {
+	if p == 0 {
+		return 0
+	}
+	return pace(n)*(1+p) - 1
 }
 
 // rest is what is owed after working for some time and writing some bytes: for searches, and

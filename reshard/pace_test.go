@@ -17,7 +17,7 @@ func TestPaceFollowsSearches(t *testing.T) {
 		{"slower", 1, 10 * ms, 12 * ms, 100, 2},
 		{"slower still", 16, 10 * ms, 30 * ms, 100, gentlest},
 		{"as slow as it gets", gentlest, 10 * ms, 99 * ms, 100, gentlest},
-		{"a bit slower", 4, 10 * ms, 11 * ms, 100, 4},
+		{"a bit slower", 4, 100 * ms, 107 * ms, 100, 4},
 		{"as before", 4, 10 * ms, 10 * ms, 100, 2},
 		{"faster", 1, 10 * ms, 2 * ms, 100, briskest},
 		{"too few to tell", 4, 10 * ms, 90 * ms, telling - 1, 4},
@@ -27,6 +27,20 @@ func TestPaceFollowsSearches(t *testing.T) {
 		if next := one.is.next(one.was, one.now, one.n); next != one.next {
 			t.Errorf("%s: %v after %v, expected %v", one.name, next, one.is, one.next)
 		}
+	}
+}
+
+func TestSeveralRestAsOneDoes(t *testing.T) {
+	for _, p := range []pace{briskest, careful, gentlest} {
+		for n := range int64(4) {
+			worked, turns := time.Second, time.Duration(n+1) // each of them works in one turn, while the others rest
+			if cycle := worked + p.among(n+1).rest(worked, 0, 0); cycle != turns*(worked+p.rest(worked, 0, 0)) {
+				t.Errorf("%d at pace %v work for a second of %v", n+1, p, cycle)
+			}
+		}
+	}
+	if rest := pace(0).among(3); rest != 0 {
+		t.Errorf("nobody searches, and three rest at %v", rest)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/transfer"
@@ -48,14 +50,43 @@ func (t *turn) sharing(ctx context.Context, g *transfer.Group, staged *shard.Sta
 	return nil
 }
 
-// shed writes segments again of which the shard shows a part and another one the rest, at the
+// sheddingAtOnce is how many shards of a group shed at a time. While some have and others have not,
+// searches look at what these hide of the segments that they have shared beside what those have
+// made of them: that is short when they end together.
+const sheddingAtOnce = 4
+
+// shedGroup lets the shards of a group shed, in one turn once.
+func (t *turn) shedGroup(ctx context.Context, r *transfer.Record, group int) error {
+	if t.shed[group] {
+		return nil
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(sheddingAtOnce)
+	for _, number := range targets(&r.Groups[group]) {
+		all.Go(func() error {
+			t.shedding.Add(1)
+			defer t.shedding.Add(-1)
+			return t.shedOne(ctx, number)
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	if t.shed == nil {
+		t.shed = map[int]bool{}
+	}
+	t.shed[group] = true
+	return nil
+}
+
+// shedOne writes segments again of which the shard shows a part and another one the rest, at the
 // rate that was asked for, and slower while searches are slower than they were.
-func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happening) error {
-	s := &shedding{turn: t, watch: t.watch(), began: time.Now(), told: Shared{Shard: e.Shard}}
+func (t *turn) shedOne(ctx context.Context, number uint32) error {
+	s := &shedding{turn: t, watch: t.watch(), began: time.Now(), told: Shared{Shard: number}}
 	s.resumed = s.began
 	for {
 		s.rate = t.rate(ctx).BytesPerSecond
-		_, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, e.Shard, s.wrote)
+		_, left, err := t.Store.Shed(ctx, t.plan.Shards.Index, number, s.wrote)
 		if err != nil {
 			if _, r, reading := t.read(ctx); r == nil && reading == nil { // the index is gone
 				return nil
@@ -71,10 +102,7 @@ func (t *turn) shed(ctx context.Context, e transfer.Effect, ends transfer.Happen
 			return err
 		}
 	}
-	if err := s.tell(ctx); err != nil {
-		return err
-	}
-	return t.tell(ctx, transfer.Event{Happened: ends, Group: e.Group, Shard: e.Shard})
+	return s.tell(ctx)
 }
 
 // rate is the newest that throttle has set.
@@ -147,7 +175,8 @@ func (s *shedding) wrote(ctx context.Context, bytes int) error {
 		if err := s.look(ctx); err != nil {
 			return err
 		}
-		left := s.rests().rest(worked, s.unpaid, s.rate) - time.Since(since)
+		n := max(s.shedding.Load(), 1)
+		left := s.rests().among(n).rest(worked, n*s.unpaid, s.rate) - time.Since(since)
 		if left <= 0 {
 			break
 		}
