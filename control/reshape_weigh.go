@@ -18,7 +18,7 @@ import (
 
 // mostWeighed is how many weights a plan is made from: 24 bytes each. Where an index has more
 // documents than that, each stands for several.
-const mostWeighed = 1 << 20
+const mostWeighed = 1 << 18
 
 // weigh tells where the documents of an index are, after a refresh. Up to mostWeighed they are
 // exact; of more, every nth of each shard is taken for n. Bytes are those of each shard, in equal
