@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 
 	"github.com/reshelve/reshelve/control"
@@ -152,7 +153,7 @@ func outcomeOf(m *control.Movement, place string) error {
 		if m.Differences() > 0 {
 			kind = fault.Differences
 		}
-		return fault.WithNext(fault.New(kind, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
+		return fault.WithNext(fault.New(kind, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
 	case movement.Running, movement.Paused, movement.Planned:
 		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
 		if m.State == movement.Paused {
@@ -165,7 +166,7 @@ func outcomeOf(m *control.Movement, place string) error {
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
-		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, cut(m.Cause, 160)), "%s", m.Next)
+		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
 	}
 	if m.Progress != nil && m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
@@ -212,7 +213,16 @@ func nextOf(m *control.Movement, place string) string {
 	case movement.Paused:
 		return "reshelve movement resume " + m.ID + " --at " + control.Bare(place)
 	}
-	return m.Next
+	return remedy(m, place)
+}
+
+// orderInNext is an order in what a movement tells can be done: it does not know what it is called
+// from here, nor that it is the one.
+var orderInNext = regexp.MustCompile(`reshelve movement [a-z]+`)
+
+// remedy is what a movement itself tells can be done, with orders that can be given as they stand.
+func remedy(m *control.Movement, place string) string {
+	return orderInNext.ReplaceAllString(m.Next, "$0 "+m.ID+" --at "+control.Bare(place))
 }
 
 func printMovement(w io.Writer, m *control.Movement, place string) {
