@@ -25,6 +25,16 @@ func create(p *peers.Peer, name string, shards int) error {
 	return c.Must("PUT", "/"+name, strings.Replace(corpus.Index, `"number_of_shards":1`, fmt.Sprintf(`"number_of_shards":%d`, shards), 1))
 }
 
+// remove deletes an index.
+func remove(p *peers.Peer, name string) error {
+	c, err := peers.Dial(p.URL)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Must("DELETE", "/"+name, "")
+}
+
 // later is the number of the first document that a writer writes: behind all that are loaded.
 const later = 1 << 30
 
@@ -63,13 +73,15 @@ func (w *writer) write(ctx context.Context) error {
 type work struct {
 	searches peers.Taken
 	writes   float64 // a second
+	long     time.Duration
 }
 
 // beside measures one client's searches while more says so, and what the writer does meanwhile.
 func (w *writer) beside(p *peers.Peer, more func() bool) (done work, err error) {
 	began, wrote := time.Now(), w.wrote.Load()
-	done.searches, err = search(p, index, more)
-	done.writes = float64(w.wrote.Load()-wrote) / time.Since(began).Seconds()
+	done.searches, err = search(p, w.index, more)
+	done.long = time.Since(began)
+	done.writes = float64(w.wrote.Load()-wrote) / done.long.Seconds()
 	return done, err
 }
 

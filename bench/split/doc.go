@@ -9,13 +9,14 @@
 // phase switch. Pause is what the requests that waited for the hand-off felt, as the
 // movement tells it. Before, in its first two seconds, and then, until it has finished or for a
 // minute, are of the same clients, one that searches, in turn in five ways, and one that writes.
+// The same is done, for as long, to an index that is loaded alike and not split: it grows as fast.
 // A fresh index of the same shape has two shards and the same documents, in the same state of
 // merging: what was loaded is copied into it, and what was written beside the split is written to
 // it at the same rate. It is searched in turn with the one that was split when nobody writes.
 //
-//	load ─▶ clients: before ─▶ split: its first 2 s ─▶ then, a minute at most ─▶ copy, and write, a fresh index
-//	                                                                              ├▶ searches of both, in turn
-//	                                                                              └▶ split again, at rest: bytes written
+//	load ─▶ clients: before ─▶ split: its first 2 s ─▶ then, a minute at most ─▶ the same without a split ─▶ copy, and write, a fresh index
+//	                                                                                                         ├▶ searches of both, in turn
+//	                                                                                                         └▶ split again, at rest: bytes written
 //
 // Invariants:
 //

@@ -64,6 +64,8 @@ type bench struct {
 const (
 	index  = peers.Index
 	shaped = "fresh" // the index of the shape that a split has made
+
+	firstOf = 2 * time.Second // of a split, told apart
 )
 
 func (b *bench) measure(ctx context.Context) error {
@@ -91,6 +93,9 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	b.diskAfter = p.Disk()
+	if err := b.withoutSplit(ctx); err != nil {
+		return err
+	}
 	peers.Progress("%d documents: copying into an index of the same shape", b.documents)
 	if err := create(p, shaped, 2); err != nil {
 		return err
@@ -144,17 +149,25 @@ func (b *bench) whileClientsWork(ctx context.Context) error {
 	return err
 }
 
-// splitNow stops the clients when they were measured for long enough.
+// splitNow stops the clients when they were measured for long enough. What the order takes is in
+// the first two seconds.
 func (b *bench) splitNow(w *writer, stop func()) (err error) {
 	if b.before, err = w.beside(b.peer, peers.For(b.long)); err != nil {
 		return err
 	}
 	peak, most := b.peer.Peak(), b.mostOnDisk()
-	id, err := begin(b.peer, 0)
-	if err != nil {
-		return err
+	var id string
+	ordered := make(chan error, 1)
+	go func() {
+		var err error
+		id, err = begin(b.peer, 0)
+		ordered <- err
+	}()
+	b.first, err = w.beside(b.peer, peers.For(firstOf))
+	if failed := <-ordered; err == nil {
+		err = failed
 	}
-	if b.first, err = w.beside(b.peer, peers.For(2*time.Second)); err != nil {
+	if err != nil {
 		return err
 	}
 	if b.then, err = w.beside(b.peer, b.goesOn(id)); err != nil {
@@ -164,6 +177,40 @@ func (b *bench) splitNow(w *writer, stop func()) (err error) {
 	b.moved, err = ended(b.peer, id)
 	b.memory, b.diskMost = peak(), most()
 	return err
+}
+
+// withoutSplit does for an index that is not split what clients did to the one that was, for as
+// long: it grows as fast, and searches look into as many documents.
+func (b *bench) withoutSplit(ctx context.Context) error {
+	const unsplit = "unsplit"
+	peers.Progress("%d documents: clients work, and nothing is split", b.documents)
+	p := b.peer
+	if err := create(p, unsplit, 1); err != nil {
+		return err
+	}
+	if _, err := p.Load(unsplit, 0, b.documents, 2); err != nil {
+		return err
+	}
+	if err := p.Settle(ctx, 5*time.Minute); err != nil {
+		return err
+	}
+	clients, stop := context.WithCancel(ctx)
+	defer stop()
+	w := writer{url: p.URL, index: unsplit, rate: b.rate}
+	ended := make(chan error, 1)
+	go func() { ended <- w.write(clients) }()
+	for i, long := range [...]time.Duration{b.before.long, b.first.long, b.then.long} {
+		done, err := w.beside(p, peers.For(long))
+		if err != nil {
+			return err
+		}
+		b.unsplit[i] = done.searches
+	}
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	return remove(p, unsplit)
 }
 
 // goesOn says yes until a movement has finished, and for a minute at most.

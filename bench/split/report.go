@@ -12,8 +12,9 @@ import (
 type figures struct {
 	documents                                int
 	moved                                    told
-	before, first, then                      work // until it began, for two seconds, and for a minute at most
-	wrote                                    int  // by the clients
+	before, first, then                      work           // until it began, for two seconds, and for a minute at most
+	unsplit                                  [3]peers.Taken // searches of an index that was not split, for as long
+	wrote                                    int            // by the clients
 	split, fresh                             []peers.Taken
 	splitSegments, freshSegments             segments
 	copied                                   time.Duration
@@ -54,6 +55,11 @@ func table(columns []*figures, t theirs) string {
 	row("searches, p95: the same", func(f *figures) string {
 		before, first, then := f.before.searches.P95, f.first.searches.P95, f.then.searches.P95
 		return fmt.Sprintf("%s → %s (%.2f×) → %s (%.2f×)", short(before), short(first), over(first, before), short(then), over(then, before))
+	}, "")
+	row("the same of an index that is not split", func(f *figures) string {
+		u := f.unsplit
+		return fmt.Sprintf("%s → %s (the split one %.2f×) → %s (%.2f×)", short(u[0].P95),
+			short(u[1].P95), over(f.first.searches.P95, u[1].P95), short(u[2].P95), over(f.then.searches.P95, u[2].P95))
 	}, "")
 	row("from start to finished, clients being at work for that minute", func(f *figures) string { return short(f.moved.phase("retire").Ended.Sub(f.moved.Started)) }, "")
 	row("searches after it: p50 · p95 beside a fresh index of this shape", func(f *figures) string {
