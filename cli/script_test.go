@@ -24,6 +24,7 @@ import (
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/coord/local"
 	"github.com/reshelve/reshelve/coord/remote"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/shard/embedded"
@@ -45,7 +46,7 @@ import (
 //	                         bytes; a negative offset counts from the end
 //	rename DIR OLD NEW       write NEW, of the same length, for OLD in every file
 //	                         below DIR, and a new checksum
-//	reversed DIR             reverse the movement of a folder whose way back is open, and work for it
+//	reversed DIR             reverse the movement of a folder whose way back is open, or that holds, and work for it
 //	count N PATTERN…         standard output has so many lines
 //
 // In ARG, $R is testdata/repositories, and ./NAME lies in the script's folder.
@@ -226,15 +227,22 @@ func count(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// reversed leads the movement of a folder back whose way back is open.
+// reversed leads the movement of a folder back whose way back is open, or that holds at its switch:
+// then who asks to abort it is told of that.
 func reversed(ts *testscript.TestScript, at string) {
 	all, err := opened.Movements(context.Background(), at)
 	ts.Check(err)
-	i := slices.IndexFunc(all, func(m movement.Record) bool { return m.State == movement.Switched })
+	i := slices.IndexFunc(all, func(m movement.Record) bool { return m.State == movement.Switched || m.State == movement.Held })
 	if i < 0 {
-		ts.Fatalf("no movement is switched")
+		ts.Fatalf("no movement is switched, or held")
 	}
 	id := all[i].ID
+	if all[i].State == movement.Held {
+		_, err := opened.Tell(context.Background(), control.Order{At: at, ID: id, Verb: movement.Abort, By: "a script"})
+		if next := fault.Next(err); next != "reverse it, which leaves all as it was where nothing was handed off" {
+			ts.Fatalf("%v: %s", err, next)
+		}
+	}
 	run(ts, 0, []string{"movement", "reverse", id, "--at", at}, ts.Stdout())
 	run(ts, 0, []string{"worker", "--join", at, "--once"}, ts.Stdout())
 	m, err := opened.Movement(context.Background(), at, id)

@@ -68,12 +68,17 @@ type Order struct {
 
 // apply lets the verb happen. Of a split and a merge nothing is sent that could be sent again.
 func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
+	reshapes := false
 	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
-		if Reshapes(r.Kind) && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
+		reshapes = Reshapes(r.Kind)
+		if reshapes && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
 			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents that could be sent again", r.Kind), "verify it again, or reverse it")
 		}
 		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
 	})
+	if reshapes && o.Verb == movement.Abort && fault.Next(err) == "reverse it" {
+		return fault.WithNext(fault.New(fault.KindOf(err), "%s", err.Error()), "reverse it, which leaves all as it was where nothing was handed off")
+	}
 	return err
 }
 
