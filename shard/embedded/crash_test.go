@@ -35,6 +35,17 @@ func TestCrashAtEveryFileOperation(t *testing.T) {
 // and its end.
 const stillSyncing = 3
 
+// stepwise renames a file that is used again, and opens it then: the disk in memory does both with a
+// lock held that it takes a second time, and waits for ever when it is copied in between.
+type stepwise struct{ *vfs.MemFS }
+
+func (s stepwise) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := s.Rename(from, to); err != nil {
+		return nil, err
+	}
+	return s.OpenReadWrite(to, category)
+}
+
 // crashes pulls the plug before those operations of a script that are chosen by their
 // number and file, and counts all.
 func crashes(t *testing.T, settings shard.Settings, chosen func(n int, path string) bool, play func(*testing.T, vfs.FS, *history, shard.Settings)) (n int) {
@@ -52,7 +63,7 @@ func crashes(t *testing.T, settings shard.Settings, chosen func(n int, path stri
 	}
 	var mu sync.Mutex
 	synced := stillSyncing // operations that may have synced something since the last crash with nothing unsynced kept
-	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	fs := errorfs.Wrap(stepwise{mem}, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
 			return nil
 		}
@@ -128,7 +139,7 @@ func TestCrashWhileDropping(t *testing.T) {
 	var done bool
 	var clones []*vfs.MemFS
 	var acked []bool
-	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	fs := errorfs.Wrap(stepwise{mem}, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			mu.Lock()
 			defer mu.Unlock()

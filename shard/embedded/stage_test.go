@@ -71,7 +71,7 @@ func TestCrashOfStage(t *testing.T) {
 		})
 	}
 	n := 0
-	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	fs := errorfs.Wrap(stepwise{mem}, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsRead {
 			return nil
 		}
