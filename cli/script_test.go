@@ -239,7 +239,7 @@ func reversed(ts *testscript.TestScript, at string) {
 	id := all[i].ID
 	if all[i].State == movement.Held {
 		_, err := opened.Tell(context.Background(), control.Order{At: at, ID: id, Verb: movement.Abort, By: "a script"})
-		if next := fault.Next(err); next != "reverse it, which leaves all as it was where nothing was handed off" {
+		if next := fault.Next(err); next != "reverse it: where nothing was handed off, that leaves all as it was" {
 			ts.Fatalf("%v: %s", err, next)
 		}
 	}

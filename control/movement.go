@@ -77,7 +77,7 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
 		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
 	})
 	if reshapes && o.Verb == movement.Abort && fault.Next(err) == "reverse it" {
-		return fault.WithNext(fault.New(fault.KindOf(err), "%s", err.Error()), "reverse it, which leaves all as it was where nothing was handed off")
+		return fault.WithNext(fault.New(fault.KindOf(err), "%s", err.Error()), "reverse it: where nothing was handed off, that leaves all as it was")
 	}
 	return err
 }
