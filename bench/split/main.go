@@ -76,13 +76,7 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	defer p.Stop()
-	if err := create(p, index, 1); err != nil {
-		return err
-	}
-	if _, err := p.Load(index, 0, b.documents, 2); err != nil {
-		return err
-	}
-	if err := p.Settle(ctx, 5*time.Minute); err != nil {
+	if err := b.loaded(ctx, index); err != nil {
 		return err
 	}
 	b.diskBefore = p.Disk()
@@ -132,21 +126,38 @@ func (b *bench) measure(ctx context.Context) error {
 	return err
 }
 
+// loaded makes an index of one shard, with all documents.
+func (b *bench) loaded(ctx context.Context, name string) error {
+	if err := create(b.peer, name, 1); err != nil {
+		return err
+	}
+	if _, err := b.peer.Load(name, 0, b.documents, 2); err != nil {
+		return err
+	}
+	return b.peer.Settle(ctx, 5*time.Minute)
+}
+
 // whileClientsWork splits the shard.
 func (b *bench) whileClientsWork(ctx context.Context) error {
 	peers.Progress("%d documents: clients work, and the shard is split", b.documents)
+	wrote, err := b.besideWriter(ctx, index, b.splitNow)
+	b.wrote = wrote
+	return err
+}
+
+// besideWriter does something while a client writes to an index, and tells how much that wrote.
+func (b *bench) besideWriter(ctx context.Context, name string, do func(w *writer, stop func()) error) (wrote int, err error) {
 	clients, stop := context.WithCancel(ctx)
 	defer stop()
-	w := writer{url: b.peer.URL, index: index, rate: b.rate}
+	w := writer{url: b.peer.URL, index: name, rate: b.rate}
 	ended := make(chan error, 1)
 	go func() { ended <- w.write(clients) }()
-	err := b.splitNow(&w, stop)
+	err = do(&w, stop)
 	stop()
 	if failed := <-ended; failed != nil {
-		return failed
+		return 0, failed
 	}
-	b.wrote = int(w.wrote.Load())
-	return err
+	return int(w.wrote.Load()), err
 }
 
 // splitNow stops the clients when they were measured for long enough. What the order takes is in
@@ -184,33 +195,23 @@ func (b *bench) splitNow(w *writer, stop func()) (err error) {
 func (b *bench) withoutSplit(ctx context.Context) error {
 	const unsplit = "unsplit"
 	peers.Progress("%d documents: clients work, and nothing is split", b.documents)
-	p := b.peer
-	if err := create(p, unsplit, 1); err != nil {
+	if err := b.loaded(ctx, unsplit); err != nil {
 		return err
 	}
-	if _, err := p.Load(unsplit, 0, b.documents, 2); err != nil {
-		return err
-	}
-	if err := p.Settle(ctx, 5*time.Minute); err != nil {
-		return err
-	}
-	clients, stop := context.WithCancel(ctx)
-	defer stop()
-	w := writer{url: p.URL, index: unsplit, rate: b.rate}
-	ended := make(chan error, 1)
-	go func() { ended <- w.write(clients) }()
-	for i, long := range [...]time.Duration{b.before.long, b.first.long, b.then.long} {
-		done, err := w.beside(p, peers.For(long))
-		if err != nil {
-			return err
+	_, err := b.besideWriter(ctx, unsplit, func(w *writer, _ func()) error {
+		for i, long := range [...]time.Duration{b.before.long, b.first.long, b.then.long} {
+			done, err := w.beside(b.peer, peers.For(long))
+			if err != nil {
+				return err
+			}
+			b.unsplit[i] = done.searches
 		}
-		b.unsplit[i] = done.searches
-	}
-	stop()
-	if err := <-ended; err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return remove(p, unsplit)
+	return remove(b.peer, unsplit)
 }
 
 // goesOn says yes until a movement has finished, and for a minute at most.

@@ -28,7 +28,8 @@ func (s *local) countLater() {
 	})
 }
 
-// countAgain counts what a view shows. What was tallied meanwhile is what the estimate has
+// countAgain counts what a view shows, one view at a time in all of the engine, and leaves the
+// processors to others for most of the time. What was tallied meanwhile is what the estimate has
 // moved by.
 func (s *local) countAgain(ctx context.Context) error {
 	s.mu.Lock()
@@ -41,7 +42,13 @@ func (s *local) countAgain(ctx context.Context) error {
 	done()
 	s.mu.Unlock()
 	var counted state
-	err = v.count(ctx, v.within, &counted)
+	select {
+	case s.engine.counting <- struct{}{}:
+		err = v.count(ctx, v.within, countingRests, &counted)
+		<-s.engine.counting
+	case <-ctx.Done():
+		err = fault.Wrap(fault.Unavailable, context.Cause(ctx))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	over := v.snapshot == nil || s.state.within != was.within || s.stated != stated // it may have lost the range meanwhile, and got it back
@@ -63,22 +70,17 @@ func (s *local) countAgain(ctx context.Context) error {
 // countAtOnce is how many rows are counted before others may replace Pebble.
 const countAtOnce = 4096
 
-// countingRests is for how long counting rests, for each unit of time in which it counts: it is of
-// use to nobody who waits.
+// countingRests is for how long counting again rests, for each unit of time in which it counts: it is
+// of use to nobody who waits.
 const countingRests = 4
 
-// count adds what a view shows of a range, one view at a time in all of the engine, and leaves the
-// processors to others for most of the time.
-func (v *view) count(ctx context.Context, within routing.Range, counted *state) error {
-	slot := v.shard.engine.counting
-	select {
-	case slot <- struct{}{}:
-		defer func() { <-slot }()
-	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, context.Cause(ctx))
-	}
+// count adds what a view shows of a range, and rests so many times as long as it works.
+func (v *view) count(ctx context.Context, within routing.Range, rests time.Duration, counted *state) error {
 	lower, upper := rowBounds(v.shard.id.Index, within)
 	for lower != nil {
+		if ctx.Err() != nil {
+			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
+		}
 		began := time.Now()
 		err := v.read(func(from *pebble.Snapshot) (err error) {
 			lower, err = countSome(from, lower, upper, counted)
@@ -87,10 +89,12 @@ func (v *view) count(ctx context.Context, within routing.Range, counted *state) 
 		if err != nil {
 			return err
 		}
+		if lower == nil || rests == 0 {
+			continue
+		}
 		select {
-		case <-time.After(countingRests * time.Since(began)):
+		case <-time.After(rests * time.Since(began)):
 		case <-ctx.Done():
-			return fault.Wrap(fault.Unavailable, context.Cause(ctx))
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (s *local) termNow() int64 {
 func (n *staging) inherit(e *Engine, s *source, within routing.Range) error {
 	if s.stack == nil {
 		var counted state
-		err := s.view.count(context.Background(), within, &counted)
+		err := s.view.count(context.Background(), within, 0, &counted)
 		n.docs, n.tombstones, n.bytes = n.docs+counted.docs, n.tombstones+counted.tombstones, n.bytes+counted.bytes
 		return err
 	}
