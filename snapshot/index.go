@@ -54,13 +54,30 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	if err := i.fill(&meta, e); err != nil {
 		return nil, fault.At(err, key)
 	}
-	if gens := len(entry.Generations); gens > i.Shards || gens > 0 && gens < i.Shards && s.State == Success {
-		return nil, fault.At(fault.New(fault.Corrupt, "says that the index has %d shards; the root file lists %d", i.Shards, gens), key)
-	}
 	if identifier != "" && i.UUID != "" && !strings.HasPrefix(identifier, i.UUID+"-") {
 		return nil, fault.At(fault.New(fault.Corrupt, "is of the index with UUID %s; the root file says %s", i.UUID, identifier), key)
 	}
-	return i, nil
+	return i, fault.At(s.checkShardCount(ctx, i, entry, identifier != ""), key)
+}
+
+// checkShardCount compares the number of shards that an index's metadata gives with the snapshot itself. The root file
+// lists as many shards as the largest index of that name ever had in any snapshot: an index may have been deleted and
+// made again with fewer. Fewer are listed than a complete snapshot holds only where something is damaged. Metadata that
+// the root file ties to the UUID of the index (named) cannot be those of another one of that name; others, of servers
+// before 7.9, could give fewer shards than the snapshot holds, whose documents would be lost: then there is one more.
+func (s *Snapshot) checkShardCount(ctx context.Context, i *Index, entry rootIndex, named bool) error {
+	if listed := len(entry.Generations); listed > 0 && listed < i.Shards && s.State == Success {
+		return fault.New(fault.Corrupt, "says that the index has %d shards; the root file lists %d", i.Shards, listed)
+	}
+	if named || s.layout.plain { // 1.x: countShards compares them all
+		return nil
+	}
+	next := i.shardPath(i.Shards) + "/" + s.layout.snapKey()
+	there, err := exists(ctx, s.repo.bucket, next)
+	if there {
+		err = fault.New(fault.Corrupt, "says that the index has %d shards, but %s is there: the file was swapped", i.Shards, next)
+	}
+	return err
 }
 
 // indexMetadataKey finds the file of an index's metadata. From 7.9 on the root
