@@ -60,7 +60,7 @@ func (c *call) topHits(x *searching) aggregate.Hits {
 			fetch = &query.Fetch{}
 		}
 		inner := *x
-		inner.TrackTotal, inner.asInt = -1, false
+		inner.TrackTotal, inner.asInt = query.TrackAll, false
 		return c.appendHits(dst, &inner, fetch, path, &found, found.Hits[min(of.From, len(found.Hits)):])
 	}
 }
@@ -90,9 +90,7 @@ func appendShards(dst []byte, n int) []byte {
 // appendHits appends the object of hits, which are documents or objects of a nested field.
 func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, path string, r *search.Result, hits []search.Hit) (_ []byte, err error) {
 	dst = append(dst, '{')
-	if x.TrackTotal != 0 {
-		dst = append(appendTotal(append(dst, `"total":`...), r, x.asInt), ',')
-	}
+	dst = x.appendCounted(dst, *r)
 	dst = append(dst, `"max_score":`...)
 	switch {
 	case x.found.Shards == 0:
@@ -123,6 +121,20 @@ func (c *call) appendHits(dst []byte, x *searching, fetch *query.Fetch, path str
 		}
 	}
 	return append(dst, "]}"...), nil
+}
+
+// appendCounted appends how many hits there are, and a comma; nothing when that was not to be
+// counted.
+func (x *searching) appendCounted(dst []byte, r search.Result) []byte {
+	switch {
+	case x.TrackTotal == query.TrackNone && x.asInt:
+		return append(dst, `"total":-1,`...)
+	case x.TrackTotal == query.TrackNone:
+		return dst
+	case x.TrackTotal == 0 && r.Total > 0:
+		r.Total, r.AtLeast = 0, true
+	}
+	return append(appendTotal(append(dst, `"total":`...), &r, x.asInt), ',')
 }
 
 func appendTotal(dst []byte, r *search.Result, asInt bool) []byte {

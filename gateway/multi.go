@@ -31,11 +31,11 @@ func (c *call) multiSearch() error {
 	var all []asked
 	err = query.ReadMulti(body, func(h query.Header, s query.Search) error {
 		one := asked{h, searching{Search: s, typed: typed, asInt: asInt}}
-		if asInt && one.TrackTotal > 0 {
-			one.TrackTotal = -1
-		}
 		all = append(all, one)
-		return nil
+		if !asInt {
+			return nil
+		}
+		return all[len(all)-1].TrackExactly()
 	})
 	if err != nil {
 		return err

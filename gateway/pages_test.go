@@ -87,6 +87,27 @@ func TestScrollsShowTheirBeginning(t *testing.T) {
 	}
 }
 
+// TestScrollsCountAll: programs read until they have as many documents as the first page
+// counts.
+func TestScrollsCountAll(t *testing.T) {
+	const documents = 10_001
+	r := pageReader{t, newServer(t, Options{})}
+	var lines strings.Builder
+	for i := range documents {
+		fmt.Fprintf(&lines, "{\"index\":{\"_id\":\"%d\"}}\n{\"n\":%d}\n", i, i)
+	}
+	r.ask(200, "POST", "/books/_bulk?refresh=true", lines.String())
+	for _, with := range []string{"", "&sort=n", "&sort=_doc", "&track_total_hits=true", "&q=n:>=0"} {
+		p := r.ask(200, "POST", "/books/_search?scroll=1m&size=6000"+with, "")
+		for i := range 3 {
+			if p.Hits.Total.Value != documents {
+				t.Errorf("%s: page %d counts %d", with, i, p.Hits.Total.Value)
+			}
+			p = r.ask(200, "POST", "/_search/scroll", fmt.Sprintf(`{"scroll":"1m","scroll_id":%q}`, p.Scroll))
+		}
+	}
+}
+
 // TestScrollsShowTheOrderAskedFor: what makes pages go on is not shown.
 func TestScrollsShowTheOrderAskedFor(t *testing.T) {
 	r := newPageReader(t)

@@ -27,9 +27,6 @@ func (c *call) scroll(x *searching, where control.Where, r search.Request) error
 	if err != nil {
 		return err
 	}
-	if err := x.CheckScroll(); err != nil {
-		return err
-	}
 	if keep > longestKeep {
 		return c.phase(where.Expression, tooLong("scroll", "search.max_keep_alive", c))
 	}

@@ -133,6 +133,11 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 	if refused != nil {
 		return c.phase(where.Expression, refused)
 	}
+	if c.isSet("scroll") {
+		if err := x.CheckScroll(); err != nil {
+			return err
+		}
+	}
 	r, err := x.request(c.s.options.InFlightBytes)
 	if err != nil {
 		return err
@@ -167,7 +172,7 @@ func (x *searching) request(memory int64) (search.Request, error) {
 	}
 	r.PostFilter, r.MinScore, r.Sort, r.Size = x.PostFilter, x.MinScore, x.Sort, x.From+x.Size
 	r.Check = x.refused
-	r.TrackTotal, r.TrackScore, r.Slice, r.Timeout = x.TrackTotal, x.TrackScores, x.Slice, x.Timeout
+	r.TrackTotal, r.TrackScore, r.Slice, r.Timeout = x.Counted(), x.TrackScores, x.Slice, x.Timeout
 	for _, value := range x.After {
 		after, err := sortValue(value)
 		if err != nil {
@@ -224,13 +229,7 @@ func (c *call) searchParams(x *searching) (err error) {
 	if x.asInt, err = c.boolean("rest_total_hits_as_int", false); err != nil || !x.asInt {
 		return err
 	}
-	if c.isSet("track_total_hits") && x.TrackTotal > 0 {
-		return exception.New(exception.IllegalArgument, "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got %d", x.TrackTotal)
-	}
-	if x.TrackTotal > 0 {
-		x.TrackTotal = -1
-	}
-	return nil
+	return x.TrackExactly()
 }
 
 // failedPhase answers with a search that failed.

@@ -19,7 +19,7 @@ type Search struct {
 	Sort       []search.Sort // empty: by score
 	From, Size int
 	After      []json.RawMessage // search_after: values in the order of Sort, typed where its fields are known; nil: from the start
-	TrackTotal int64             // count exactly up to this many; -1: all, 0: do not count
+	TrackTotal int64             // count exactly up to this many; or TrackUsual, TrackNone, TrackAll
 	Slice      *search.Slice
 	PIT        *PIT // nil: of the indices as they are
 	Aggs       []aggregate.Aggregation
@@ -138,9 +138,9 @@ func (p *parser) terminateAfter() (int, error) {
 func (p *parser) track() (int64, error) {
 	switch p.text() {
 	case "true":
-		return -1, nil
+		return TrackAll, nil
 	case "false":
-		return 0, nil
+		return TrackNone, nil
 	}
 	n, err := p.integer()
 	if err != nil {

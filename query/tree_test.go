@@ -114,18 +114,18 @@ func TestTrees(t *testing.T) {
 
 func TestSearches(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
-		{``, "Search{Size=10 TrackTotal=10000}"},
-		{`{"from":1,"size":"2","track_total_hits":true,"min_score":1.5,"timeout":"2s","terminate_after":3}`, "Search{MinScore=1.5 From=1 Size=2 TrackTotal=-1 Timeout=2s TerminateAfter=3}"},
+		{``, "Search{Size=10 TrackTotal=-2}"},
+		{`{"from":1,"size":"2","track_total_hits":true,"min_score":1.5,"timeout":"2s","terminate_after":3}`, "Search{MinScore=1.5 From=1 Size=2 TrackTotal=2147483647 Timeout=2s TerminateAfter=3}"},
 		{`{"sort":["a","_score",{"b":{"order":"desc","missing":"_first","mode":"MIN","unmapped_type":"long","numeric_type":"double"}}]}`,
-			"Search{Sort=[Sort{Field=a} Sort{Field=_score Descending} Sort{Field=b Descending Missing=Value{Kind=VALUE_STRING Text=_first} Mode=min UnmappedType=long NumericType=double}] Size=10 TrackTotal=10000}"},
-		{`{"sort":{"o.x":{"nested":{"path":"o","filter":{"match_all":{}},"max_children":2}}}}`, "Search{Sort=[Sort{Field=o.x Nested=NestedSort{Path=o Filter=MatchAll{} MaxChildren=2}}] Size=10 TrackTotal=10000}"},
-		{`{"sort":{"_geo_distance":{"g":["1,2",[4,3]],"unit":"km","order":"desc"}}}`, "Search{Sort=[Sort{Field=g Descending Geo=GeoSort{Lat=[1 3] Lon=[2 4] Unit=km}}] Size=10 TrackTotal=10000}"},
-		{`{"slice":{"field":"n","id":1,"max":4},"pit":{"id":"p","keep_alive":"1m"}}`, "Search{Size=10 TrackTotal=10000 Slice=Slice{Field=n ID=1 Max=4} PIT=PIT{ID=p KeepAlive=1m0s}}"},
+			"Search{Sort=[Sort{Field=a} Sort{Field=_score Descending} Sort{Field=b Descending Missing=Value{Kind=VALUE_STRING Text=_first} Mode=min UnmappedType=long NumericType=double}] Size=10 TrackTotal=-2}"},
+		{`{"sort":{"o.x":{"nested":{"path":"o","filter":{"match_all":{}},"max_children":2}}}}`, "Search{Sort=[Sort{Field=o.x Nested=NestedSort{Path=o Filter=MatchAll{} MaxChildren=2}}] Size=10 TrackTotal=-2}"},
+		{`{"sort":{"_geo_distance":{"g":["1,2",[4,3]],"unit":"km","order":"desc"}}}`, "Search{Sort=[Sort{Field=g Descending Geo=GeoSort{Lat=[1 3] Lon=[2 4] Unit=km}}] Size=10 TrackTotal=-2}"},
+		{`{"slice":{"field":"n","id":1,"max":4},"pit":{"id":"p","keep_alive":"1m"}}`, "Search{Size=10 TrackTotal=-2 Slice=Slice{Field=n ID=1 Max=4} PIT=PIT{ID=p KeepAlive=1m0s}}"},
 		{`{"_source":["a"],"stored_fields":"_none_","docvalue_fields":["a",{"field":"b","format":"f"}],"fields":[{"field":"c"}],"version":true,"seq_no_primary_term":true,"explain":true}`,
-			"Search{Size=10 TrackTotal=10000 Fetch=Fetch{Source=SourceFilter{Includes=[a]} SourceSet StoredFields=[_none_] DocvalueFields=[FieldFormat{Field=a} FieldFormat{Field=b Format=f}] Fields=[FieldFormat{Field=c}] Versions SeqNoTerm Explain}}"},
+			"Search{Size=10 TrackTotal=-2 Fetch=Fetch{Source=SourceFilter{Includes=[a]} SourceSet StoredFields=[_none_] DocvalueFields=[FieldFormat{Field=a} FieldFormat{Field=b Format=f}] Fields=[FieldFormat{Field=c}] Versions SeqNoTerm Explain}}"},
 		{`{"highlight":{"pre_tags":"<b>","post_tags":["</b>"],"fields":{"t":{"type":"plain","fragment_size":5},"u":{}},"require_field_match":false,"encoder":"html"}}`,
-			"Search{Size=10 TrackTotal=10000 Fetch=Fetch{Highlight=Highlight{Marking=Marking{PreTags=[<b>] PostTags=[</b>] FieldMatch=false} Encoder=html Fields=[HighlightField{Name=t Marking=Marking{Type=plain FragmentSize=5} FragmentOffset=-1} HighlightField{Name=u FragmentOffset=-1}]}}}"},
-		{`{"rescore":[],"suggest":{},"script_fields":{},"collapse":{},"profile":false,"ext":{},"indices_boost":[],"stats":["a"]}`, "Search{Size=10 TrackTotal=10000}"},
+			"Search{Size=10 TrackTotal=-2 Fetch=Fetch{Highlight=Highlight{Marking=Marking{PreTags=[<b>] PostTags=[</b>] FieldMatch=false} Encoder=html Fields=[HighlightField{Name=t Marking=Marking{Type=plain FragmentSize=5} FragmentOffset=-1} HighlightField{Name=u FragmentOffset=-1}]}}}"},
+		{`{"rescore":[],"suggest":{},"script_fields":{},"collapse":{},"profile":false,"ext":{},"indices_boost":[],"stats":["a"]}`, "Search{Size=10 TrackTotal=-2}"},
 	} {
 		s, err := ReadSearch([]byte(c.body))
 		if err != nil {

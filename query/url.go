@@ -157,9 +157,9 @@ func (s *Search) urlFlags(param Param) error {
 	case !set:
 		return nil
 	case text == "true":
-		s.TrackTotal = -1
+		s.TrackTotal = TrackAll
 	case text == "false":
-		s.TrackTotal = 0
+		s.TrackTotal = TrackNone
 	default:
 		n, err := numberOf(param, "track_total_hits")
 		if err != nil {
@@ -240,11 +240,14 @@ func CheckSearchType(text string) error {
 	return exception.New(exception.IllegalArgument, "No search type for [%s]", text)
 }
 
-// CheckScroll refuses what a search with a scroll cannot have. The error is a list of all
-// of it, or an exception of the shards.
+// CheckScroll refuses what a search with a scroll cannot have, and has all of its hits
+// counted. The error is a list of all that is refused, or an exception of the shards.
 func (s *Search) CheckScroll() error {
 	var why []string
-	if s.TrackTotal == 0 {
+	switch s.TrackTotal {
+	case TrackUsual, TrackAll:
+		s.TrackTotal = TrackAll
+	default:
 		why = append(why, "disabling [track_total_hits] is not allowed in a scroll context")
 	}
 	if s.From > 0 {

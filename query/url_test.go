@@ -8,23 +8,23 @@ import (
 
 // What is refused has the words of OpenSearch 2.19.0, but for an unknown direction.
 func TestReadURL(t *testing.T) {
-	const plain = "Search{Size=10 TrackTotal=10000}"
+	const plain = "Search{Size=10 TrackTotal=-2}"
 	for _, c := range []struct{ url, want string }{
 		{"", plain},
 		{"df=k", plain},
-		{"q=hello", "Search{Query=QueryString{Query=hello AllowLeadingWildcard Fuzziness=Fuzziness{Set Auto Low=3 High=6 Expansions=50 Transposing} MaxStates=10000} Size=10 TrackTotal=10000}"},
+		{"q=hello", "Search{Query=QueryString{Query=hello AllowLeadingWildcard Fuzziness=Fuzziness{Set Auto Low=3 High=6 Expansions=50 Transposing} MaxStates=10000} Size=10 TrackTotal=-2}"},
 		{"q=a&df=k&default_operator=and&analyze_wildcard&lenient=true&analyzer=simple",
-			"Search{Query=QueryString{Query=a DefaultField=k And Analyzer=simple AllowLeadingWildcard AnalyzeWildcard Fuzziness=Fuzziness{Set Auto Low=3 High=6 Expansions=50 Transposing} Lenient=true MaxStates=10000} Size=10 TrackTotal=10000}"},
-		{"from=1&size=0&terminate_after=5&timeout=1m", "Search{From=1 TrackTotal=10000 Timeout=1m0s TerminateAfter=5}"},
-		{"explain&version=&seq_no_primary_term=true&track_scores=true", "Search{Size=10 TrackTotal=10000 Fetch=Fetch{Versions SeqNoTerm Explain TrackScores}}"},
-		{"track_total_hits=true", "Search{Size=10 TrackTotal=-1}"},
-		{"track_total_hits=false", "Search{Size=10}"},
+			"Search{Query=QueryString{Query=a DefaultField=k And Analyzer=simple AllowLeadingWildcard AnalyzeWildcard Fuzziness=Fuzziness{Set Auto Low=3 High=6 Expansions=50 Transposing} Lenient=true MaxStates=10000} Size=10 TrackTotal=-2}"},
+		{"from=1&size=0&terminate_after=5&timeout=1m", "Search{From=1 TrackTotal=-2 Timeout=1m0s TerminateAfter=5}"},
+		{"explain&version=&seq_no_primary_term=true&track_scores=true", "Search{Size=10 TrackTotal=-2 Fetch=Fetch{Versions SeqNoTerm Explain TrackScores}}"},
+		{"track_total_hits=true", "Search{Size=10 TrackTotal=2147483647}"},
+		{"track_total_hits=false", "Search{Size=10 TrackTotal=-1}"},
 		{"track_total_hits=7", "Search{Size=10 TrackTotal=7}"},
-		{"sort=k:desc,n,_score", "Search{Sort=[Sort{Field=k Descending} Sort{Field=n} Sort{Field=_score Descending}] Size=10 TrackTotal=10000}"},
+		{"sort=k:desc,n,_score", "Search{Sort=[Sort{Field=k Descending} Sort{Field=n} Sort{Field=_score Descending}] Size=10 TrackTotal=-2}"},
 		{"sort=", plain},
-		{"stored_fields=a,b&docvalue_fields=n", "Search{Size=10 TrackTotal=10000 Fetch=Fetch{StoredFields=[a b] DocvalueFields=[FieldFormat{Field=n}]}}"},
-		{"_source=false", "Search{Size=10 TrackTotal=10000 Fetch=Fetch{Source=SourceFilter{None} SourceSet}}"},
-		{"_source=a,b&_source_excludes=c", "Search{Size=10 TrackTotal=10000 Fetch=Fetch{Source=SourceFilter{Includes=[a b] Excludes=[c]} SourceSet}}"},
+		{"stored_fields=a,b&docvalue_fields=n", "Search{Size=10 TrackTotal=-2 Fetch=Fetch{StoredFields=[a b] DocvalueFields=[FieldFormat{Field=n}]}}"},
+		{"_source=false", "Search{Size=10 TrackTotal=-2 Fetch=Fetch{Source=SourceFilter{None} SourceSet}}"},
+		{"_source=a,b&_source_excludes=c", "Search{Size=10 TrackTotal=-2 Fetch=Fetch{Source=SourceFilter{Includes=[a b] Excludes=[c]} SourceSet}}"},
 		{"search_type=dfs_query_then_fetch", plain},
 
 		{"q=a&default_operator=xor", "400 illegal_argument_exception: No enum constant org.opensearch.index.query.Operator.XOR"},

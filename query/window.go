@@ -1,22 +1,53 @@
 package query
 
 import (
+	"math"
+
 	"github.com/reshelve/reshelve/exception"
 )
 
-// New is the search of an empty body: the first ten of all documents, counted up
-// to ten thousand.
-func New() Search { return Search{Size: 10, TrackTotal: 10_000} }
+// Values of Search.TrackTotal that are no number of hits.
+const (
+	TrackUsual int64 = -2            // nothing was said about it: 10,000, or all where a total must be exact
+	TrackNone  int64 = -1            // and no total is shown; the server's own mark
+	TrackAll   int64 = math.MaxInt32 // the server's own mark
+)
+
+// New is the search of an empty body: the first ten of all documents.
+func New() Search { return Search{Size: 10, TrackTotal: TrackUsual} }
 
 // TrackTotal is the value of Search.TrackTotal for a number of track_total_hits.
 func TrackTotal(n int64) (int64, error) {
-	switch {
-	case n == -1: // the server's own mark for counting all
-		return -1, nil
-	case n < 0:
+	if n < TrackNone {
 		return 0, exception.New(exception.IllegalArgument, "[track_total_hits] parameter must be positive or equals to -1, got %d", n)
 	}
 	return n, nil
+}
+
+// TrackExactly makes the total of hits one that can be shown as a plain number.
+func (s *Search) TrackExactly() error {
+	switch s.TrackTotal {
+	case TrackUsual:
+		s.TrackTotal = TrackAll
+	case TrackAll, TrackNone:
+	default:
+		return exception.New(exception.IllegalArgument, "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got %d", s.TrackTotal)
+	}
+	return nil
+}
+
+// Counted is TrackTotal as package search takes it. A total that is exact up to nought hits
+// still says whether there is one.
+func (s *Search) Counted() int64 {
+	switch s.TrackTotal {
+	case TrackUsual:
+		return 10_000
+	case TrackNone:
+		return 0
+	case TrackAll:
+		return -1
+	}
+	return max(s.TrackTotal, 1)
 }
 
 // Check refuses a search that cannot be run over any index: what the server finds
