@@ -23,8 +23,10 @@
 //     record that is replaced. What else a record says is the lane's.
 //  2. A write whose outcome is unknown is settled by reading: when the record is what was to
 //     be written, it was written.
-//  3. A held piece's context ends before its lease does, by the clock of this machine's own
-//     running, whatever the wall clock shows.
+//  3. A held piece's context ends before others may take its lease: at the deadline of the last
+//     heartbeat that was stored, and before the lease's end, by the clock of this machine's own
+//     running, whatever the wall clock shows. Requests that it sent by then may arrive later; see
+//     [work.Lease.Quiet].
 //  4. A ledger entry is stored before the thing that it names is made, and removed after the
 //     thing has been undone.
 //  5. Time in records is the store's; a machine whose clock is off by more than the tolerance

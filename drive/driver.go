@@ -54,7 +54,11 @@ type reading struct {
 	at     time.Time
 	wrong  time.Duration
 	offset time.Duration // of this machine's wall clock: ahead
+	read   time.Time     // when it was at, by this machine, with its monotonic part
 }
+
+// until is an instant of this machine at which the store's time has surely not come to t yet.
+func (r reading) until(t time.Time) time.Time { return r.read.Add(t.Sub(r.at.Add(r.wrong))) }
 
 // asksEvery is how long an answer of the store's clock is good for: clocks of machines
 // drift apart by less than a millisecond in it.
@@ -77,7 +81,8 @@ func (c *clock) now(ctx context.Context) (reading, error) {
 		}
 	}
 	now := c.told
-	now.at = now.at.Add(time.Since(c.asked))
+	now.read = time.Now()
+	now.at = now.at.Add(now.read.Sub(c.asked))
 	return now, nil
 }
 
@@ -93,7 +98,7 @@ func (c *clock) ask(ctx context.Context) error {
 		took := time.Since(before)
 		if took < best {
 			best, c.asked = took, before.Add(took/2)
-			c.told = reading{at.At, at.Error + took/2, c.asked.Round(0).Sub(at.At)}
+			c.told = reading{at: at.At, wrong: at.Error + took/2, offset: c.asked.Round(0).Sub(at.At)}
 		}
 		if took <= quickly {
 			break

@@ -27,8 +27,9 @@ type Held[T any, P Piece[T]] struct {
 	claim  time.Time       // by the store's clock
 	lease  context.Context // ends when the lease does, or some seconds after the caller's end
 	end    context.CancelCauseFunc
-	ctx    context.Context // ends when lease or the caller's context does
-	cancel context.CancelFunc
+	ctx    context.Context // ends when lease or the caller's context does, or when others may take the lease
+	cancel context.CancelCauseFunc
+	silent *time.Timer // ends ctx at the deadline of the heartbeat that was stored last
 
 	turn     lock // to change what is stored
 	revision int64
@@ -41,7 +42,6 @@ type Held[T any, P Piece[T]] struct {
 // The piece must be ended by Complete, Fail or Release.
 func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string, p work.Policy) (*Held[T, P], T, error) {
 	var none T
-	began := time.Now() // before all that takes time, so that the context never outlives the lease
 	now, err := d.clock.check(ctx)
 	if err != nil {
 		return nil, none, err
@@ -74,33 +74,38 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	case !ours:
 		return nil, piece, nil
 	}
-	h.watch(ctx, began.Add(lease.Expiration.Sub(now.at.Add(now.wrong))))
+	h.watch(ctx, now, lease)
 	return h, piece, nil
 }
 
 // StopWithin is how long a worker that is told to stop tries to give its leases back.
 const StopWithin = 8 * time.Second
 
-// watch ends the contexts when the lease ends, by the machine's monotonic clock. When the
-// caller's ends before, there is some time left in which to give the lease back.
-func (h *Held[T, P]) watch(caller context.Context, end time.Time) {
+// watch ends the contexts by the machine's monotonic clock: both when the lease ends, and that of
+// the work at the deadline of the last heartbeat that was stored, from which on others may take the
+// lease. When the caller's ends before, there is some time left in which to give the lease back.
+func (h *Held[T, P]) watch(caller context.Context, now reading, claimed work.Lease) {
 	h.lease, h.end = context.WithCancelCause(context.WithoutCancel(caller))
-	h.ctx, h.cancel = context.WithCancel(h.lease)
+	h.ctx, h.cancel = context.WithCancelCause(h.lease)
 	lost := fault.At(fault.New(fault.LostLease, "the lease has ended"), h.key)
-	timer := time.AfterFunc(time.Until(end), func() { h.end(lost) })
+	unheard := fault.At(fault.New(fault.LostLease, "no heartbeat could be stored in time, and another worker may take the lease"), h.key)
+	timer := time.AfterFunc(time.Until(now.until(claimed.Expiration)), func() { h.end(lost) })
+	h.silent = time.AfterFunc(time.Until(now.until(claimed.Deadline(h.policy))), func() { h.cancel(unheard) })
 	stop := context.AfterFunc(caller, func() {
-		h.cancel()
+		h.cancel(nil)
 		time.AfterFunc(StopWithin, func() { h.end(context.Cause(caller)) })
 	})
 	context.AfterFunc(h.lease, func() {
 		timer.Stop()
+		h.silent.Stop()
 		stop()
-		h.cancel()
+		h.cancel(nil)
 	})
 }
 
-// Context ends when the lease does, and when the context of the claim does. Its cause tells a
-// lost lease.
+// Context ends when the lease does, when the context of the claim does, and at the deadline of the
+// last heartbeat that was stored: then others may take the lease, but as long as it is not [Held.Lost]
+// it can be given back. Its cause tells a lost lease.
 func (h *Held[T, P]) Context() context.Context { return h.ctx }
 
 // Lost tells why the lease can no longer be used; nil while it can, also when the context
@@ -135,12 +140,12 @@ func (h *Held[T, P]) Update(change func(piece T, now time.Time) (T, error)) erro
 }
 
 func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
-	now, err := h.driver.Now(h.lease)
+	now, err := h.driver.clock.now(h.lease)
 	if err != nil {
 		return err
 	}
 	for {
-		next, err := change(h.piece, now)
+		next, err := change(h.piece, now.at)
 		if err != nil {
 			return fault.At(err, h.key)
 		}
@@ -150,7 +155,7 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		}
 		revision, err := h.driver.store.Swap(h.lease, h.key, h.revision, value)
 		if err == nil {
-			h.keep(next, revision)
+			h.keep(next, revision, now)
 			return nil
 		}
 		// Someone was faster, or nobody knows: what is stored tells.
@@ -161,7 +166,7 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		case reading != nil:
 			return reading
 		case bytes.Equal(there.Value, value):
-			h.keep(next, there.Revision)
+			h.keep(next, there.Revision, now)
 			return nil
 		case there.Revision == h.revision: // it did not happen
 			return err
@@ -170,17 +175,21 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		if err := decode(there.Value, &piece); err != nil {
 			return err
 		}
-		if err := P(&piece).Base().Held(h.worker, now); err != nil {
+		if err := P(&piece).Base().Held(h.worker, now.at); err != nil {
 			return fault.At(err, h.key)
 		}
-		h.keep(piece, there.Revision)
+		h.keep(piece, there.Revision, now)
 	}
 }
 
-// keep notes what is stored. It is for whose turn it is.
-func (h *Held[T, P]) keep(piece T, revision int64) {
+// keep notes what is stored: its heartbeat moves the end of the context, unless that has come. It is
+// for whose turn it is.
+func (h *Held[T, P]) keep(piece T, revision int64, now reading) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if lease := P(&piece).Base(); lease.LeaseHolderID == h.worker && !lease.HeartbeatAt.Equal(P(&h.piece).Base().HeartbeatAt) {
+		h.silent.Reset(time.Until(now.until(lease.Deadline(h.policy))))
+	}
 	h.piece, h.revision = piece, revision
 }
 
@@ -209,6 +218,12 @@ func (h *Held[T, P]) Fail(cause string) error {
 func (h *Held[T, P]) Release(cause string) error {
 	defer h.end(context.Canceled)
 	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Release(h.worker, now, cause) })
+}
+
+// Return gives the lease back, and says that nothing is on its way which its holder has sent.
+func (h *Held[T, P]) Return() error {
+	defer h.end(context.Canceled)
+	return h.decide(func(l work.Lease, now time.Time) (work.Lease, error) { return l.Return(h.worker, now) })
 }
 
 func (h *Held[T, P]) decide(change func(work.Lease, time.Time) (work.Lease, error)) error {

@@ -25,6 +25,7 @@ import (
 //	pause w2 at 20s for 1m30s         it stands still (SIGSTOP), and wakes
 //	crash-before 57 for 1s            who is about to take step 57 dies, and it is not taken
 //	crash-after 57 for 1s             it is taken, and nobody hears of it
+//	cut-off w1 at 20s for 1m30s       the store is away from this worker alone
 //	store away at 10s for 20s         see [Befalls]
 //	target busy at 10s for 20s
 //	source away at 10s for 20s
@@ -247,7 +248,7 @@ func (s *Script) numbers(words []string) (err error) {
 
 func (m Mishap) check() (err error) {
 	switch m.What {
-	case "crash", "stop", "pause", "verb", "steal", "skew", "delete":
+	case "crash", "stop", "pause", "cut-off", "verb", "steal", "skew", "delete":
 	case "split", "split-keeping":
 		var n int
 		if _, err = fmt.Sscanf(strings.Replace(m.Whom, "all/", "0/", 1), "%d/%d", &n, &n); err != nil {

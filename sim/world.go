@@ -285,7 +285,7 @@ func (w *world) against(c *call, dice float64) any {
 	switch {
 	case c.step && w.befalls("disk", "full") && (c.to == "disk" || w.script.Shards > 0), c.verb == "write" && w.befalls("disk", "full"):
 		return fullDisk()
-	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
+	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("cut-off", c.process.worker), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
 		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
@@ -363,7 +363,7 @@ func (w *world) schedule() {
 		switch m.What {
 		case "crash", "stop", "pause":
 			w.after(m.At, func() { w.toProcess(m) })
-		case "store", "target", "source", "disk", "clients":
+		case "store", "target", "source", "disk", "clients", "cut-off":
 			w.after(m.At, func() { w.change(m, 1) })
 			w.after(m.At+m.For, func() { w.change(m, -1) })
 		case "clock":

@@ -25,6 +25,9 @@ type Lease struct {
 	LeaseHolderID string    `json:"leaseHolderId,omitempty"`
 	Expiration    time.Time `json:"expiration,omitzero"`
 	HeartbeatAt   time.Time `json:"heartbeatAt,omitzero"`
+	// FormerUntil is when the last of the former leases ended whose holder had not completed the
+	// piece: requests that it had sent by then may arrive later. See [Lease.Quiet].
+	FormerUntil time.Time `json:"formerUntil,omitzero"`
 	// NextAcquisitionLeaseExponent is that of the next lease: see [Policy.Duration].
 	NextAcquisitionLeaseExponent int `json:"nextAcquisitionLeaseExponent"`
 	// Attempts are the claims since there was progress, that of the holder included.
@@ -103,18 +106,26 @@ func (l *Lease) Leased(p Policy, now time.Time) bool {
 	return !now.After(l.Deadline(p))
 }
 
-// Quiet tells whether nothing that a holder has sent can still be on its way: it has done the
-// piece, with all answers in its hands, or its lease has been over for as long as a request
+// Quiet tells whether nothing that a holder has sent can still be on its way: whoever has done the
+// piece had all answers in its hands, and each other lease has been over for as long as a request
 // may live of which nobody waits for the answer.
 func (l *Lease) Quiet(p Policy, now time.Time) bool {
-	if l.State == Done {
-		return true
-	}
-	end := l.Expiration
-	if l.State == Failed {
-		end = l.CompletedAt
+	end := l.FormerUntil
+	switch l.State {
+	case Done:
+	case Failed:
+		end = later(end, l.CompletedAt)
+	default:
+		end = later(end, l.Expiration)
 	}
 	return !now.Before(end.Add(missed * p.Heartbeat))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Claim gives the piece to worker, whose name no other process, slot or start of a process
@@ -138,11 +149,20 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 		l.State, l.LeaseHolderID, l.CompletedAt = Failed, "", now
 		return l, false, nil
 	}
+	l.FormerUntil = later(l.FormerUntil, l.ended(p))
 	l.LeaseHolderID, l.HeartbeatAt = worker, now
 	l.Expiration = now.Add(p.Duration(l.NextAcquisitionLeaseExponent))
 	l.NextAcquisitionLeaseExponent = min(l.NextAcquisitionLeaseExponent+1, maxExponent)
 	l.Attempts++
 	return l, true, nil
+}
+
+// ended is when the lease that stands in a waiting piece has ended, which is free.
+func (l *Lease) ended(p Policy) time.Time {
+	if l.LeaseHolderID == "" { // it was given back
+		return l.Expiration
+	}
+	return l.Deadline(p)
 }
 
 // exhausted is why a piece is given up of which no attempt got on: what its last attempt said. A
@@ -212,6 +232,15 @@ func (l Lease) Release(worker string, now time.Time, cause string) (Lease, error
 	return l, nil
 }
 
+// Return gives the lease back by an orderly holder that has sent nothing which may still be on its way.
+func (l Lease) Return(worker string, now time.Time) (Lease, error) {
+	l, err := l.Release(worker, now, "")
+	if err == nil {
+		l.Expiration = time.Time{}
+	}
+	return l, err
+}
+
 // Fail ends a piece that no other attempt would do better.
 func (l Lease) Fail(worker string, now time.Time, cause string) (Lease, error) {
 	if err := l.Held(worker, now); err != nil {
@@ -227,6 +256,7 @@ func (l Lease) Again() (Lease, error) {
 	if l.State != Failed {
 		return l, fault.New(fault.Conflict, "it has not failed")
 	}
+	l.Expiration = l.CompletedAt
 	l.State, l.Cause, l.Attempts, l.NextAcquisitionLeaseExponent, l.CompletedAt = Waiting, "", 0, 0, time.Time{}
 	return l, nil
 }

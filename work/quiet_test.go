@@ -27,6 +27,25 @@ func TestQuiet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	then := func(l work.Lease, claim time.Duration) work.Lease { // another claims it, and is done at once
+		t.Helper()
+		l, ours, err := l.Claim(p, "other", at.Add(claim))
+		if err == nil && ours {
+			l, err = l.Complete("other", at.Add(claim))
+		}
+		if err != nil || !ours {
+			t.Fatal(ours, err)
+		}
+		return l
+	}
+	again, err := failed.Again()
+	if err != nil {
+		t.Fatal(err)
+	}
+	returned, err := claimed.Return("w", at.Add(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		what  string
 		lease work.Lease
@@ -37,6 +56,11 @@ func TestQuiet(t *testing.T) {
 		{"given back", released, 13 * time.Second},
 		{"failed", failed, 13 * time.Second},
 		{"done", done, 0},
+		{"given back, and done by another", then(released, 11*time.Second), 13 * time.Second},
+		{"not heard of, and done by another", then(claimed, 4*time.Second), 6 * time.Second},
+		{"failed, and done by another", then(again, 11*time.Second), 13 * time.Second},
+		{"given back with nothing on its way", returned, 0},
+		{"the same, and done by another", then(returned, 11*time.Second), 0},
 	} {
 		if !tc.lease.Quiet(p, at.Add(tc.from)) || tc.from > 0 && tc.lease.Quiet(p, at.Add(tc.from-1)) {
 			t.Errorf("%s: it is not quiet from %s on", tc.what, tc.from)

@@ -185,6 +185,8 @@ func Settle[T any, P drive.Piece[T]](ctx context.Context, held *drive.Held[T, P]
 		return Outcome{Worked: true, Done: true}, held.Complete()
 	case ctx.Err() != nil || errors.Is(err, errMoved): // told to stop
 		return Outcome{}, held.Release("")
+	case fault.Is(context.Cause(held.Context()), fault.LostLease) && held.Lost() == nil: // the store was away: that is no attempt of the piece
+		return Outcome{}, held.Release("")
 	case fault.Is(context.Cause(held.Context()), fault.LostLease):
 		return Outcome{}, context.Cause(held.Context())
 	case hopeless(err):

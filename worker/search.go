@@ -127,7 +127,7 @@ func (s *Search) count(ctx context.Context, slot Slot, m *movement.Record, p wor
 	})
 	switch {
 	case err == nil && !found.Ended:
-		return found, held.Release("")
+		return found, held.Return()
 	case hopeless(err) && !Moved(err) && ctx.Err() == nil: // it lies with the items, or with this worker: another may count them yet
 		return found, errors.Join(err, held.Release(err.Error()))
 	case err == nil:
