@@ -39,8 +39,16 @@ func configure(cmd *cobra.Command, file string) error {
 		if given[key] {
 			continue
 		}
-		if err := cmd.Flags().Set(key, fmt.Sprint(value)); err != nil {
-			return fault.At(fault.Wrap(fault.Usage, err), file, key)
+		all, isList := value.([]any)
+		if !isList {
+			all = []any{value}
+		} else if _, repeats := cmd.Flags().Lookup(key).Value.(pflag.SliceValue); !repeats {
+			return fault.At(fault.New(fault.Usage, "it is a list, and takes one value"), file, key)
+		}
+		for _, value := range all {
+			if err := cmd.Flags().Set(key, fmt.Sprint(value)); err != nil {
+				return fault.At(fault.Wrap(fault.Usage, err), file, key)
+			}
 		}
 	}
 	return nil

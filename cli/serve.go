@@ -37,7 +37,9 @@ SIGTERM lets it finish the requests that it has accepted, within 8 seconds.
   listen: 127.0.0.1:9200
   memory: 512MiB
 
-A flag wins over the file. A request over a limit is refused with 400, 413 or
+A flag wins over the file; what may be repeated is a list there. A request whose Host is another
+name than localhost is refused, and so is one that a browser sends for a page of
+another origin, unless --allow-host and --allow-origin let them in. A request over a limit is refused with 400, 413 or
 429, never queued without bound.`,
 		Example: "  reshelve serve --data ./data\n  reshelve serve --data ./data --listen 127.0.0.1:9201 --memory 512MiB",
 		Args:    cobra.NoArgs,
@@ -45,6 +47,8 @@ A flag wins over the file. A request over a limit is refused with 400, 413 or
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "data", "the data folder, made when it is not there: a `DIR`")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9200", "the loopback address: `HOST:PORT`; port 0: any free one")
+	flags.StringArrayVar(&f.req.AllowHosts, "allow-host", nil, "a `NAME` that requests may have in Host, beside localhost and the addresses of loopback: as a proxy hands it on; may be repeated")
+	flags.StringArrayVar(&f.req.AllowOrigins, "allow-origin", nil, "an origin, scheme://host[:port], whose pages may send requests and read the answers (CORS): a `URL`; may be repeated")
 	flags.Var(&f.memory, "memory", "the memory to stay below")
 	flags.StringVar(&f.config, "config", "", "a YAML `FILE` with these flags' names as keys")
 	flags.Var(&f.maxBody, "max-body", "the largest body of a request, as sent and after decompression; 0: 100MiB")

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
@@ -16,7 +18,7 @@ import (
 // worker is one of the processes that do what movements need.
 func (p *program) worker() *cobra.Command {
 	req := control.WorkerRequest{}
-	memory := size(256 << 20)
+	memory, tokenFile := size(256<<20), ""
 	cmd := &cobra.Command{
 		Use:   "worker --join PLACE [flags]",
 		Short: "Work for the movements of a place: as many workers as you like, anywhere",
@@ -35,10 +37,16 @@ SIGTERM stores how far it is and gives its lease back.`,
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
 	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does; and GET /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
+	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen carry as Authorization: Bearer, but for GET /health; else RESHELVE_TOKEN. Beyond loopback there must be one")
+	flags.StringArrayVar(&req.AllowHosts, "allow-host", nil, "a `NAME` that requests to --listen without the token may have in Host, beside localhost, addresses and the name in --listen; may be repeated")
 	_ = cmd.MarkFlagRequired("join")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		if req.Slots < 1 {
 			return fault.WithNext(fault.New(fault.Usage, "--slots is %d", req.Slots), "name at least 1: so many pieces are worked at")
+		}
+		var err error
+		if req.Token, err = token(tokenFile); err != nil {
+			return err
 		}
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, nil))
 		req.Listening = func(address string) { p.note("health on %s/health", address) }
@@ -62,6 +70,21 @@ SIGTERM stores how far it is and gives its lease back.`,
 		})
 	})
 	return cmd
+}
+
+// token is what a file holds, or the environment.
+func token(file string) (string, error) {
+	if file == "" {
+		return os.Getenv("RESHELVE_TOKEN"), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fault.At(fault.Wrap(fault.Usage, err), "--token-file")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", fault.At(fault.New(fault.Usage, "the file is empty"), "--token-file", file)
+	}
+	return string(bytes.TrimSpace(text)), nil
 }
 
 // metOutcome is the error that a movement's state stands for to a worker: that one was undone

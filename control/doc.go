@@ -59,7 +59,7 @@
 //
 //	reading a snapshot       read.go, documents.go, ahead.go; list.go, inspect.go, verify.go, estimate.go
 //	the indices of a store   indices.go, counts.go; place.go: which store, and how it is reached
-//	serving                  serve.go, socket.go, store.go, health.go, successor.go
+//	serving                  serve.go, doors.go: who is let in; socket.go, store.go, health.go, successor.go
 //	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
 //	                         preview.go: all of that for people
 //	where movements meet     side.go, coordination.go, meeting.go

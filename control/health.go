@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/door"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -54,9 +56,41 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(told)
 }
 
+const healthPath = "/health"
+
+// entrance is the door before the health endpoint. What other machines reach asks for a token, but
+// for GET /health, which machines that watch over this one ask without.
+func (req *WorkerRequest) entrance() (*door.Door, error) {
+	host, _, err := net.SplitHostPort(req.Listen)
+	if err != nil {
+		err := fault.New(fault.Usage, "%q is no address to listen on", req.Listen)
+		return nil, fault.WithNext(err, "write HOST:PORT, for example 127.0.0.1:8080")
+	}
+	if !isLoopback(host) && req.Token == "" {
+		err := fault.New(fault.Refused, "%q is reachable from other machines, and no token is set", req.Listen)
+		return nil, fault.WithNext(err, "set RESHELVE_TOKEN, or name a file that holds one with --token-file; or listen on 127.0.0.1")
+	}
+	policy := door.Policy{Hosts: req.AllowHosts, Token: req.Token, Open: []string{healthPath}}
+	if _, err := netip.ParseAddr(host); err != nil && host != "" {
+		policy.Hosts = append(slices.Clone(policy.Hosts), host)
+	}
+	return door.New(policy)
+}
+
+// isLoopback tells whether a host to listen on is of this machine alone. A name is, when it is localhost:
+// what others mean changes.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
+}
+
 // listenHealth answers GET /health, and tells of the place's movements, until end is called. It
-// takes no orders: whoever reaches the address may ask.
+// takes no orders.
 func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health) (end func(), err error) {
+	entrance, err := req.entrance()
+	if err != nil {
+		return nil, err
+	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", req.Listen)
 	if err != nil {
@@ -64,15 +98,16 @@ func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health
 		return nil, fault.WithNext(err, "stop what listens there, or choose another address with --listen")
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /health", h)
+	mux.Handle("GET "+healthPath, h)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: answersWithin, WriteTimeout: 2 * answersWithin}
 	if c.wiring.Steer != nil {
 		c.wiring.Steer(server, c.newDesk(h.records))
 	}
+	guarded := behind(entrance, server)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // ends with Close
+		_ = guarded.on(listener) // ends with Close
 	}()
 	if req.Listening != nil {
 		req.Listening("http://" + listener.Addr().String())

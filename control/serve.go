@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/door"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/store"
@@ -19,11 +20,14 @@ import (
 
 // ServeRequest asks for a store to be served. The zero value of a field is its default.
 type ServeRequest struct {
-	Data   string       // the data folder, made when it is not there; "data"
-	Listen string       // HOST:PORT, loopback only; "127.0.0.1:9200". Port 0: any free one
-	Memory int64        // bytes that the process aims to stay below; 256 MiB
-	Limits Limits       // of requests
-	Logger *slog.Logger // slog.Default()
+	Data   string // the data folder, made when it is not there; "data"
+	Listen string // HOST:PORT, loopback only; "127.0.0.1:9200". Port 0: any free one
+	Memory int64  // bytes that the process aims to stay below; 256 MiB
+	Limits Limits // of requests
+	// AllowHosts are names that a request may have in Host beside those of loopback, and
+	// AllowOrigins pages of other origins that may send requests: scheme://host[:port].
+	AllowHosts, AllowOrigins []string
+	Logger                   *slog.Logger // slog.Default()
 }
 
 // Limits bound what one request may ask for. The zero value of a field is the
@@ -81,11 +85,15 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
+	entrance, err := door.New(door.Policy{Hosts: req.AllowHosts, Origins: req.AllowOrigins})
+	if err != nil {
+		return err
+	}
 	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger})
 	if err != nil {
 		return err
 	}
-	err = c.serve(ctx, opened, req, host, func(address string) {
+	err = c.serve(ctx, opened, req, host, entrance, func(address string) {
 		serving := opened.serving()
 		serving.Address, serving.Data, serving.TookMillis = address, req.Data, time.Since(began).Milliseconds()
 		ready(serving)
@@ -98,7 +106,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 }
 
 // serve answers on the address and on the folder's socket.
-func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, ready func(string)) error {
+func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, entrance *door.Door, ready func(string)) error {
 	var config net.ListenConfig
 	tcp, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -118,10 +126,11 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		defer desk.Close() // it is closed below, but when nothing can be served
 		context.AfterFunc(ctx, desk.stop)
 	}
+	guarded := behind(entrance, server)
 	var serving sync.WaitGroup
 	ended := make(chan error, 3) // of which the first tells
 	for _, listener := range []net.Listener{tcp, socket, inside} {
-		serving.Go(func() { ended <- server.Serve(listener) })
+		serving.Go(func() { ended <- guarded.on(listener) })
 	}
 	ready("http://" + tcp.Addr().String())
 	select {

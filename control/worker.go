@@ -24,7 +24,11 @@ type WorkerRequest struct {
 	Once   bool   // end when there is nothing to do
 	Memory int64  // bytes to stay below when the place is a folder
 	Listen string // HOST:PORT of the health endpoint; "": none
-	Logger *slog.Logger
+	// Token is what a request to the endpoint carries, but for GET /health; "": nothing, on
+	// loopback alone. AllowHosts are names that a request without it may have in Host.
+	Token      string
+	AllowHosts []string
+	Logger     *slog.Logger
 	// Listening is told the address of the health endpoint; nil: nobody is.
 	Listening func(address string)
 }
@@ -33,6 +37,11 @@ type WorkerRequest struct {
 // nothing to do. It gives the movements that this process has done something for, and those
 // that have not ended, by ID.
 func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement, err error) {
+	if req.Listen != "" { // what is refused is refused before anything is opened
+		if _, err := req.entrance(); err != nil {
+			return nil, err
+		}
+	}
 	side, err := c.side(ctx, req.Join, false, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err

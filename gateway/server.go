@@ -26,10 +26,15 @@ type Server struct {
 func New(s *control.Store, o Options) *Server {
 	server := &Server{store: s, options: o.withDefaults(), routes: &node{}, started: time.Now()}
 	server.calls.New = func() any { return new(call) }
-	for _, r := range slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes, validateRoutes, analyzeRoutes, adminRoutes) {
+	for _, r := range allRoutes() {
 		server.routes.add(&r)
 	}
 	return server
+}
+
+// allRoutes is the whole API of documents.
+func allRoutes() []route {
+	return slices.Concat(rootRoutes, documentRoutes, searchRoutes, scrollRoutes, pointRoutes, byQueryRoutes, taskRoutes, validateRoutes, analyzeRoutes, adminRoutes)
 }
 
 // ServeHTTP answers one request, with 500 when its handler panics.

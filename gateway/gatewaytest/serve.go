@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/coord/remote"
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -24,8 +25,10 @@ func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.
 		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
 			return control.Folder{Coord: memory.New(), Engine: engine}, nil
 		},
-		Face: func(s *control.Store, _ control.Limits, _ coord.Store) *http.Server {
-			return gateway.New(s, gateway.Options{}).HTTP()
+		Face: func(s *control.Store, _ control.Limits, movements coord.Store) *http.Server {
+			server := gateway.New(s, gateway.Options{}).HTTP()
+			gateway.Offer(server, remote.Root, remote.NewHandler(movements))
+			return server
 		},
 		Steer: func(server *http.Server, d *control.Desk) {
 			gateway.OfferMovements(server, d)

@@ -1,0 +1,91 @@
+package door
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// exposed are the headers of answers that a page of an allowed origin may read beside the common ones.
+const exposed = "Location, Warning, X-Opaque-Id, Reshelve-Revision, Retry-After"
+
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+// answerPreflight says that a page of an allowed origin may send what it asks for.
+func answerPreflight(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
+	header.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE")
+	if asked := r.Header.Values("Access-Control-Request-Headers"); len(asked) > 0 {
+		header.Set("Access-Control-Allow-Headers", strings.Join(asked, ", "))
+	}
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		header.Set("Access-Control-Allow-Private-Network", "true")
+	}
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func refuseOrigin(w http.ResponseWriter, r *http.Request, origin string) {
+	page, next := "a page of another origin", "enter the address in the browser itself, or send the request without a browser"
+	if origin != "" {
+		page, next = "a page of the origin ["+origin+"]", "let the page in: --allow-origin "+shown(origin)
+	}
+	if origin == "null" {
+		next = "serve the page from an address, and let that in with --allow-origin; null is the origin of any page"
+	}
+	refuse(w, r, http.StatusForbidden, "origin_not_allowed_exception", page+" has sent the request, and may not", next)
+}
+
+// cause is an error as the data API tells it.
+type cause struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+// refusal is an error as clients of the data API read it, and a problem of RFC 9457 too: a refused
+// request has not reached either of both.
+type refusal struct {
+	Error struct {
+		RootCause []cause `json:"root_cause"`
+		cause
+	} `json:"error"`
+	Status int    `json:"status"`
+	Kind   string `json:"kind"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Next   string `json:"next"`
+}
+
+// refuse answers in place of the handler. The body of the request is not read.
+func refuse(w http.ResponseWriter, r *http.Request, status int, kind, reason, next string) {
+	told := cause{kind, reason + "; " + next}
+	answer := refusal{Status: status, Kind: "usage", Title: http.StatusText(status), Detail: reason, Next: next}
+	answer.Error.RootCause, answer.Error.cause = []cause{told}, told
+	body, _ := json.Marshal(answer) // texts cannot fail
+	header := w.Header()
+	header.Set("Content-Type", "application/json; charset=UTF-8")
+	if strings.HasPrefix(r.URL.Path, "/_reshelve/") {
+		header.Set("Content-Type", "application/problem+json")
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Connection", "close")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}
+
+// shown is a text of a request as a line that is pasted may hold it; what a shell would take
+// apart is left out.
+func shown(text string) string {
+	safe := func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(".-_:/[]", c) {
+			return c
+		}
+		return -1
+	}
+	return strings.Map(safe, text)
+}
