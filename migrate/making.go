@@ -147,24 +147,28 @@ func (t *turn) checkSame(ctx context.Context, name string) error {
 // removeIndex deletes an index that the movement has made. One that somebody else has put in
 // its place is left alone, and left tells so.
 func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string, err error) {
-	identity, err := t.identity(ctx, e.Name)
-	if fault.Is(err, fault.NotFound) {
-		return "", nil
-	}
-	if err != nil {
+	there, ours, err := t.isOurs(ctx, e)
+	if err != nil || !there {
 		return "", err
 	}
-	var count int64
-	if !e.Made { // nobody knows how the making ended: an index with documents is not ours
-		if count, err = t.target.Count(ctx, e.Name); err != nil {
-			return "", err
-		}
-	}
-	if !e.Ours(identity, count == 0) {
+	if !ours {
 		return fmt.Sprintf("index %s is not the one that the movement made: it was left alone", e.Name), nil
 	}
 	if err := t.target.DeleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
 	}
 	return "", nil
+}
+
+// isOurs tells whether an index is there, and is that of its entry.
+func (t *turn) isOurs(ctx context.Context, e *movement.Entry) (there, ours bool, err error) {
+	identity, err := t.identity(ctx, e.Name)
+	if fault.Is(err, fault.NotFound) {
+		return false, false, nil
+	}
+	var count int64
+	if err == nil && !e.Made { // nobody knows how the making ended: an index with documents is not ours
+		count, err = t.target.Count(ctx, e.Name)
+	}
+	return true, err == nil && e.Ours(identity, count == 0), err
 }

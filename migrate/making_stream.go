@@ -3,8 +3,6 @@ package migrate
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -26,16 +24,10 @@ func (t *turn) makeStream(ctx context.Context, held *drive.Held[entry, *entry]) 
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	ours := movement.Entry{Kind: kindStream, Name: name, Keep: true, By: t.Worker}
-	e, err := t.inLedger(ctx, kindStream, name)
-	switch {
-	case err != nil:
-		return err
-	case len(there) > 0 && e == nil:
-		return t.joinStream(held, name)
-	case len(there) > 0:
-		return t.madeStream(ctx, ours, &there[0])
+	if len(there) > 0 {
+		return t.foundStream(ctx, held, &there[0])
 	}
+	ours := movement.Entry{Kind: kindStream, Name: name, Keep: true, By: t.Worker}
 	err = t.createStream(ctx, ours)
 	if cluster.NoTemplate(err) {
 		// What is undone first stands on what is undone later: the template's entry comes first.
@@ -46,13 +38,65 @@ func (t *turn) makeStream(ctx context.Context, held *drive.Held[entry, *entry]) 
 			err = t.createStream(ctx, ours)
 		}
 	}
-	if err != nil && !cluster.Exists(err) { // by the piece of another index, or an attempt before
+	if err != nil && !cluster.Exists(err) {
 		return err
 	}
+	made := err == nil // otherwise by the piece of another index, an attempt before, or somebody else
 	if there, err = t.target.DataStreams(ctx, name); err != nil || len(there) == 0 {
 		return fault.New(fault.Unavailable, "the data stream %s was made and is not there: %w", name, err)
 	}
+	if !made {
+		return t.foundStream(ctx, held, &there[0])
+	}
 	return t.madeStream(ctx, ours, &there[0])
+}
+
+// foundStream takes a data stream that the target has: the one that the movement has made, or
+// somebody else's as it is. An entry of the ledger that nobody has completed proves nothing: the
+// stream is then written to if it is empty, and abort leaves it.
+func (t *turn) foundStream(ctx context.Context, held *drive.Held[entry, *entry], there *cluster.DataStream) error {
+	e, err := t.completed(ctx, kindStream, there.Name)
+	if err != nil {
+		return err
+	}
+	empty := false
+	if e != nil {
+		identity, err := t.identity(ctx, there.Indices[0])
+		if err != nil {
+			return err
+		}
+		if e.Proves(identity) {
+			return t.madeStream(ctx, *e, there)
+		}
+		count, err := t.target.Count(ctx, there.Name)
+		if err != nil {
+			return err
+		}
+		empty = !e.Made && count == 0
+	}
+	if !t.plan.IntoExisting && !empty {
+		err := fault.New(fault.Refused, "the target has a data stream %s", there.Name)
+		return fault.WithNext(err, "allow to append to it with --into-existing, or leave its indices out")
+	}
+	return held.Update(func(e entry, _ time.Time) (entry, error) {
+		e.Existed = true
+		return e, nil
+	})
+}
+
+// completed is the entry of a thing that is there; nil when there is none. While another slot may be
+// about to complete it, that is waited for.
+func (t *turn) completed(ctx context.Context, kind, name string) (e *movement.Entry, err error) {
+	const looks = 8
+	for range looks {
+		if e, err = t.inLedger(ctx, kind, name); err != nil || e == nil || e.Made {
+			return e, err
+		}
+		if err = drive.Wait(ctx, 2*t.plan.Policy.Heartbeat/looks); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
 }
 
 func (t *turn) createStream(ctx context.Context, ours movement.Entry) error {
@@ -60,18 +104,6 @@ func (t *turn) createStream(ctx context.Context, ours movement.Entry) error {
 		return err
 	}
 	return t.target.CreateDataStream(ctx, ours.Name)
-}
-
-// joinStream appends to a data stream that the target has.
-func (t *turn) joinStream(held *drive.Held[entry, *entry], name string) error {
-	if !t.plan.IntoExisting {
-		err := fault.New(fault.Refused, "the target has a data stream %s", name)
-		return fault.WithNext(err, "allow to append to it with --into-existing, or leave its indices out")
-	}
-	return held.Update(func(e entry, _ time.Time) (entry, error) {
-		e.Existed = true
-		return e, nil
-	})
 }
 
 // madeStream writes down which stream it is that we have made, and where its first documents go.
@@ -95,9 +127,9 @@ func (t *turn) makeStreamTemplate(ctx context.Context, index *Index) error {
 	if err != nil {
 		return err
 	}
-	if e, err := t.inLedger(ctx, ours.Kind, ours.Name); err != nil || e != nil && e.Made {
+	if e, err := t.inLedger(ctx, ours.Kind, ours.Name); err != nil || e != nil && (e.Made || there) {
 		return err
-	} else if there && e == nil {
+	} else if there {
 		err := fault.New(fault.Refused, "the target has a template %s, which makes no data stream %s", template.Name, index.Target)
 		return fault.WithNext(err, "remove that template, or make one for the data stream")
 	}
@@ -112,8 +144,11 @@ func (t *turn) makeStreamTemplate(ctx context.Context, index *Index) error {
 	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {
 		return err
 	}
-	// Every backing index of a stream needs it, and several workers may make it at once.
-	if err := t.target.CreateTemplate(ctx, cluster.ComposableTemplate, ours.Name, body); err != nil && !cluster.Exists(err) {
+	err = t.target.CreateTemplate(ctx, cluster.ComposableTemplate, ours.Name, body)
+	if cluster.Exists(err) { // several workers may make it at once: whoever did completes the entry
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return t.madeTemplate(ctx, ours)
@@ -141,22 +176,22 @@ func streamTemplate(stream string, body json.RawMessage) ([]byte, error) {
 	return template, fault.Wrap(fault.Bug, err)
 }
 
-// removeStream deletes a data stream that the movement has made. One that somebody else has
-// put in its place is left alone, and left tells so.
+// removeStream deletes a data stream that the movement has made. One that is not proved to be
+// that, whether somebody has put it in its place or nobody knows how the making ended, is left
+// alone, and left tells so: a stream goes with its documents.
 func (t *turn) removeStream(ctx context.Context, e *movement.Entry) (left string, err error) {
 	streams, err := t.target.DataStreams(ctx, e.Name)
 	if err != nil || len(streams) == 0 {
 		return "", err
 	}
-	indices := slices.Clone(streams[0].Indices)
-	if e.Made && len(indices) > 0 {
-		identity, err := t.identity(ctx, indices[0])
-		if err != nil {
+	identity := ""
+	if indices := streams[0].Indices; e.Made && len(indices) > 0 {
+		if identity, err = t.identity(ctx, indices[0]); err != nil {
 			return "", err
 		}
-		if identity != e.Identity {
-			return fmt.Sprintf("data stream %s is not the one that the movement made: it was left alone", e.Name), nil
-		}
+	}
+	if !e.Proves(identity) {
+		return leftAlone(e, "data stream "+e.Name), nil
 	}
 	return "", t.target.DeleteDataStream(ctx, e.Name)
 }

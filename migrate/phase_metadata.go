@@ -78,12 +78,10 @@ func (t *turn) makeTemplate(ctx context.Context, global *snapshot.Global, templa
 		switch {
 		case err != nil:
 			return "", err
-		case e == nil:
-			return TemplateThere, nil
-		case e.Made:
+		case e != nil && e.Made:
 			return TemplateMade, nil
 		}
-		return TemplateMade, t.madeTemplate(ctx, ours)
+		return TemplateThere, nil // also what an attempt before has perhaps made: nothing proves it
 	}
 	body, err := TranslateTemplate(ctx, t.snapshot, global, t.target, t.plan.Metadata, template)
 	if err != nil {
@@ -131,16 +129,24 @@ func TemplateExists(ctx context.Context, target *cluster.Client, template Templa
 	return len(found) > 0, err
 }
 
-// removeTemplate takes a template away that the movement made, unless somebody has changed it.
+// removeTemplate takes a template away that the movement made, unless somebody has changed it,
+// or nothing proves that it is the movement's, or the target needs it for a data stream.
 func (t *turn) removeTemplate(ctx context.Context, e *movement.Entry) (left string, err error) {
 	shown, err := t.shownTemplate(ctx, e)
-	if err != nil || shown == "" {
+	thing := e.Kind + " " + e.Name
+	switch {
+	case err != nil || shown == "":
 		return "", err
+	case e.Made && shown != e.Identity:
+		return thing + " is not any more as the movement made it: it was left alone", nil
+	case !e.Made:
+		return leftAlone(e, thing), nil
 	}
-	if e.Made && shown != e.Identity {
-		return fmt.Sprintf("%s %s is not any more as the movement made it: it was left alone", e.Kind, e.Name), nil
+	err = t.target.DeleteTemplate(ctx, TemplateKind(e.Kind).onTarget(), e.Name)
+	if fault.Is(err, fault.Refused) && strings.Contains(err.Error(), "data stream") {
+		return fmt.Sprintf("%s is what a data stream is made by that was left: it was left alone", thing), nil
 	}
-	return "", t.target.DeleteTemplate(ctx, TemplateKind(e.Kind).onTarget(), e.Name)
+	return "", err
 }
 
 // templatesOfMovement are the templates of the plan and what became of them, in their order.

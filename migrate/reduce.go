@@ -87,13 +87,11 @@ func (t *turn) restoreSettings(ctx context.Context, e *movement.Entry) (left str
 	if err != nil || index == nil { // somebody else's, which never had others
 		return "", err
 	}
-	identity, err := t.identity(ctx, e.Name)
+	there, ours, err := t.isOurs(ctx, index)
 	switch {
-	case fault.Is(err, fault.NotFound):
-		return "", nil
-	case err != nil:
+	case err != nil || !there:
 		return "", err
-	case index.Made && index.Identity != identity:
+	case !ours:
 		return fmt.Sprintf("index %s is not the one that the movement made: its settings were left alone", e.Name), nil
 	}
 	var before map[string]any

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
@@ -25,4 +26,12 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return t.restoreSettings(ctx, e)
 	}
 	return "", fault.New(fault.Refused, "this version does not know how to undo it")
+}
+
+// leftAlone says that a thing is there which an entry does not prove to be the movement's.
+func leftAlone(e *movement.Entry, thing string) string {
+	if !e.Made {
+		return fmt.Sprintf("%s is there, and nothing proves that the movement made it (the answer to its request is not known): it was left alone", thing)
+	}
+	return thing + " is not the one that the movement made: it was left alone"
 }

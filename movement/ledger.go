@@ -42,6 +42,12 @@ func LedgerKey(id, kind, name string) string {
 	return LedgerPrefix(id) + work.Safe(kind) + "/" + work.Safe(name)
 }
 
+// Proves tells whether the entry proves that a thing is the one that the movement has made: the
+// making was answered, and what it made then had that identity.
+func (e *Entry) Proves(identity string) bool {
+	return e.Made && e.Identity == identity && identity != ""
+}
+
 // Ours tells whether the thing that stands there now is the movement's: the very thing that
 // was made, or, when the making was begun and nobody knows how it ended, one that is empty.
 func (e *Entry) Ours(identity string, empty bool) bool {

@@ -1,0 +1,114 @@
+package migrate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// intendsTo leaves behind what a worker that dies before it makes a thing leaves behind.
+func (r *rig) intendsTo(id string, e movement.Entry) {
+	r.Helper()
+	e.By = "w0"
+	if err := r.driver.Intend(r.Context(), id, e); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// leaves aborts a movement, which has to say that it left these things alone.
+func (r *rig) leaves(id string, said ...string) {
+	r.Helper()
+	r.tell(id, movement.Abort)
+	m, p := r.work(id)
+	if m.State != movement.Aborted {
+		r.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	for _, words := range said {
+		if !slices.ContainsFunc(p.Left, func(line string) bool { return strings.Contains(line, words) }) {
+			r.Errorf("nothing is said of %s: %q", words, p.Left)
+		}
+	}
+}
+
+// theirStream makes a data stream with a document, as somebody else does.
+func (r *rig) theirStream(docs int) {
+	r.Helper()
+	r.do("PUT", []string{"_index_template", "theirs"}, `{"index_patterns":["loans-*"],"data_stream":{}}`, nil)
+	r.do("PUT", []string{"_data_stream", "loans-2024"}, "", nil)
+	for range docs {
+		r.do("POST", []string{"loans-2024", "_doc"}, `{"@timestamp":"2024-01-01T00:00:00Z"}`, nil)
+	}
+}
+
+// TestAStreamThatIsNotProvedToBeOurs is not deleted: a worker has written down that it makes the
+// stream, its request has failed, and somebody else has made one of that name since.
+func TestAStreamThatIsNotProvedToBeOurs(t *testing.T) {
+	for _, docs := range []int{0, 1} {
+		r := newRig(t, streams, "only")
+		id := r.start(appended(r))
+		r.intendsTo(id, movement.Entry{Kind: "data-stream", Name: "loans-2024", Keep: true})
+		r.theirStream(docs)
+		r.leaves(id, "data stream loans-2024")
+		if !r.has("_data_stream", "loans-2024") {
+			t.Error("abort has deleted it, with its documents")
+		}
+	}
+}
+
+// TestAStreamThatAResumeAdopts: so when a resumed movement finds it and writes into it, since it
+// is empty; one with documents is refused.
+func TestAStreamThatAResumeAdopts(t *testing.T) {
+	for _, docs := range []int{0, 1} {
+		r := newRig(t, streams, "only")
+		id := r.start(appended(r))
+		r.intendsTo(id, movement.Entry{Kind: "data-stream", Name: "loans-2024", Keep: true})
+		r.theirStream(docs)
+		m, _ := r.work(id)
+		if docs == 0 && m.State != movement.Switched || docs > 0 && !strings.Contains(m.Cause, "data stream loans-2024") {
+			t.Fatalf("%s: %s", m.State, m.Cause)
+		}
+		r.leaves(id, "data stream loans-2024")
+		if !r.has("_data_stream", "loans-2024") {
+			t.Error("abort has deleted it")
+		}
+	}
+}
+
+// TestATemplateThatIsNotProvedToBeOurs is not deleted, also when a resume has met it.
+func TestATemplateThatIsNotProvedToBeOurs(t *testing.T) {
+	for _, resumed := range []bool{false, true} {
+		r := newRig(t, streams, "only")
+		plan := r.plan("old-shelf")
+		plan.Templates = allTemplates(r)
+		id := r.start(plan)
+		r.intendsTo(id, movement.Entry{Kind: string(migrate.ComposableTemplate), Name: "loans", Keep: true})
+		r.do("PUT", []string{"_index_template", "loans"}, `{"index_patterns":["mine-*"]}`, nil)
+		if resumed {
+			if m, _ := r.work(id); m.State != movement.Switched {
+				t.Fatalf("%s: %s", m.State, m.Cause)
+			}
+		}
+		r.leaves(id, "template loans")
+		if !r.has("_index_template", "loans") {
+			t.Error("abort has deleted it")
+		}
+	}
+}
+
+// TestSettingsOfAnIndexThatIsNotProvedToBeOurs stay as they are.
+func TestSettingsOfAnIndexThatIsNotProvedToBeOurs(t *testing.T) {
+	r := newRig(t, "opensearch-2.19.0-basic", "first")
+	id := r.start(r.plan("shelves"))
+	r.intendsTo(id, movement.Entry{Kind: "index", Name: "shelves", Keep: true})
+	r.intendsTo(id, movement.Entry{Kind: "settings", Name: "shelves", Before: []byte(`{"index.refresh_interval":"7s"}`)})
+	r.do("PUT", []string{"shelves"}, `{"settings":{"index.refresh_interval":"3s"}}`, nil)
+	r.do("PUT", []string{"shelves", "_doc", "theirs"}, `{"a":1}`, nil)
+	r.leaves(id, "shelves is not the one that the movement made: its settings were left alone")
+	settings, err := r.target.Settings(t.Context(), "shelves")
+	if err != nil || settings["index.refresh_interval"] != "3s" {
+		t.Errorf("%v %v", settings["index.refresh_interval"], err)
+	}
+}
