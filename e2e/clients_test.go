@@ -19,7 +19,7 @@ var conversations, _ = filepath.Abs("testdata/clients")
 // TestClients has the clients that people use talk to the real binary.
 func TestClients(t *testing.T) {
 	python := installPython(t)
-	packages := installPackages(t)
+	packages := installPackages(t, "clients-javascript", conversations)
 	server, url := serve(t)
 	for _, client := range []struct {
 		name, script, search, program string // search: where the program looks for modules, as a variable
@@ -87,13 +87,13 @@ func installPython(t *testing.T) string {
 	})
 }
 
-// installPackages installs the JavaScript clients and returns the folder of their packages.
-func installPackages(t *testing.T) string {
+// installPackages installs what the package.json of a folder names, as its lock pins it, and
+// returns the folder of those packages.
+func installPackages(t *testing.T, name, of string) string {
 	t.Helper()
-	lock := filepath.Join(conversations, "package-lock.json")
-	folder := installed(t, pinned(t, "clients-javascript", lock), func(folder string) *exec.Cmd {
+	folder := installed(t, pinned(t, name, filepath.Join(of, "package-lock.json")), func(folder string) *exec.Cmd {
 		for _, name := range []string{"package.json", "package-lock.json"} {
-			text, err := os.ReadFile(filepath.Join(conversations, name))
+			text, err := os.ReadFile(filepath.Join(of, name))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, name), text, 0o644)
 			}
