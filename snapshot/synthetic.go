@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -137,8 +138,8 @@ func (i *Index) judgeFiltered(mappings []typeMapping) verdict {
 		if len(s.Includes) > 0 || len(s.Excludes) > 0 {
 			return verdict{fmt.Sprintf("%s_source includes %q and excludes %q", m.where, []string(s.Includes), []string(s.Excludes)), true}
 		}
-		if field := i.leftOutVector(m.mapping.Properties); field != "" {
-			return verdict{fmt.Sprintf("%sfield %s is a vector, which this version leaves out of stored sources", m.where, field), true}
+		if fields := i.leftOutVectors(m.mapping.Properties); fields != "" {
+			return verdict{m.where + "this version leaves vectors out of stored sources: " + fields, true}
 		}
 	}
 	return verdict{}
@@ -150,14 +151,20 @@ const (
 	vectorlessOpenSearch    versionID = openSearchBit | 3_00_00_00
 )
 
-// leftOutVector names a field whose values are not in the stored sources:
-// dense_vector with index.mapping.exclude_source_vectors, the default from
+// The types of the fields whose values they leave out.
+var (
+	vectorsOfElasticsearch = []string{"dense_vector", "sparse_vector", "rank_vectors"}
+	vectorsOfOpenSearch    = []string{"knn_vector"}
+)
+
+// leftOutVectors names the fields whose values are not in the stored sources: all
+// kinds of vectors with index.mapping.exclude_source_vectors, the default from
 // Elasticsearch 9.2 on; knn_vector with index.knn.derived_source.enabled, the
-// default from OpenSearch 3.0 on.
-func (i *Index) leftOutVector(properties map[string]json.RawMessage) string {
-	kind, key, since := "dense_vector", "index.mapping.exclude_source_vectors", vectorlessElasticsearch
+// default from OpenSearch 3.0 on. "" when there are none.
+func (i *Index) leftOutVectors(properties map[string]json.RawMessage) string {
+	kinds, key, since := vectorsOfElasticsearch, "index.mapping.exclude_source_vectors", vectorlessElasticsearch
 	if i.created.openSearch() {
-		kind, key, since = "knn_vector", "index.knn.derived_source.enabled", vectorlessOpenSearch
+		kinds, key, since = vectorsOfOpenSearch, "index.knn.derived_source.enabled", vectorlessOpenSearch
 		if i.Setting["index.knn"] != "true" {
 			return ""
 		}
@@ -165,23 +172,34 @@ func (i *Index) leftOutVector(properties map[string]json.RawMessage) string {
 	if set := i.Setting[key]; set == "false" || set == "" && i.created.number() < since.number() {
 		return ""
 	}
-	s := fieldSearch{kind: kind, room: 1 << 16}
+	s := fieldSearch{kinds: kinds, room: 1 << 16}
 	for _, field := range properties {
 		s.room += 32 * len(field)
 	}
-	return s.find(properties)
+	s.find(properties)
+	text := strings.Join(s.found, ", ")
+	if s.more > 0 {
+		text += fmt.Sprintf(" and %d more", s.more)
+	}
+	return text
 }
 
-// fieldSearch looks for a field of a type. A field is decoded once for each object
+// fieldSearch looks for fields of some types. A field is decoded once for each object
 // that it lies in: room bounds how many bytes that may be together, which mappings
 // of the depth that servers allow (20, unless told otherwise) do not reach.
 type fieldSearch struct {
-	kind string
-	room int
+	kinds []string
+	room  int
+	path  []string // to the object that is looked into
+	found []string // "path (type)" of the first ones, by name
+	more  int      // that were found after those
 }
 
-// find names the first field by name; "" when there is none.
-func (s *fieldSearch) find(properties map[string]json.RawMessage) string {
+// namedFields bounds how many fields a message names.
+const namedFields = 20
+
+// find adds the fields below the path.
+func (s *fieldSearch) find(properties map[string]json.RawMessage) {
 	names := make([]string, 0, len(properties))
 	for name := range properties {
 		names = append(names, name)
@@ -196,14 +214,17 @@ func (s *fieldSearch) find(properties map[string]json.RawMessage) string {
 		if s.room < 0 || json.Unmarshal(properties[name], &field) != nil {
 			continue
 		}
-		if field.Type == s.kind {
-			return name
+		s.path = append(s.path, name)
+		switch {
+		case !slices.Contains(s.kinds, field.Type):
+			s.find(field.Properties)
+		case len(s.found) < namedFields:
+			s.found = append(s.found, strings.Join(s.path, ".")+" ("+field.Type+")")
+		default:
+			s.more++
 		}
-		if inner := s.find(field.Properties); inner != "" {
-			return name + "." + inner
-		}
+		s.path = s.path[:len(s.path)-1]
 	}
-	return ""
 }
 
 // typeMapping is the mapping of one type; where names the type in a message.

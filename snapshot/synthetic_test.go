@@ -30,6 +30,8 @@ func indexOf(t *testing.T, created, settings, mapping string) *Index {
 func TestWhatOfASourceIsStored(t *testing.T) {
 	const stored, synthetic, disabled, filtered = "stored", "synthetic", "disabled", "filtered"
 	vector := `{"properties":{"a":{"properties":{"v":{"type":"dense_vector","dims":2}}}}}`
+	sparse := `{"properties":{"a":{"type":"nested","properties":{"v":{"type":"sparse_vector"}}}}}`
+	rank := `{"properties":{"v":{"type":"rank_vectors","dims":2}}}`
 	knn := `{"properties":{"v":{"type":"knn_vector","dimension":2}}}`
 	for _, tc := range []struct {
 		name, created, settings, mapping, want string
@@ -55,6 +57,10 @@ func TestWhatOfASourceIsStored(t *testing.T) {
 		{"nothing excluded", "7100299", ``, `{"_source":{"excludes":[],"includes":[]}}`, stored},
 		{"vectors of 9.2", "9039001", ``, vector, filtered},
 		{"vectors of 9.2, kept", "9039001", `"index.mapping.exclude_source_vectors":"false"`, vector, stored},
+		{"sparse vectors of 9.2", "9039001", ``, sparse, filtered},
+		{"sparse vectors of 9.2, kept", "9039001", `"index.mapping.exclude_source_vectors":"false"`, sparse, stored},
+		{"sparse vectors before", "9009000", ``, sparse, stored},
+		{"rank vectors of 9.2", "9039001", ``, rank, filtered},
 		{"vectors before", "9009000", ``, vector, stored},
 		{"vectors before, left out", "9009000", `"index.mapping.exclude_source_vectors":"true"`, vector, filtered},
 		{"derived source of OpenSearch", "137247827", `"index.derived_source.enabled":"true"`, `{}`, synthetic},
