@@ -25,6 +25,7 @@ type (
 	Progress    = store.Progress
 	TaskState   = store.TaskState
 	Validated   = store.Validated
+	Merging     = store.Merging
 )
 
 // Failing is a search that failed in one index.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
 )
 
@@ -114,16 +115,26 @@ func (c *call) flush() error {
 	return c.broadcast(false, c.s.store.Flush)
 }
 
-// forceMerge makes what was written durable, as the server's does. There are no
-// segments to merge.
+// forceMerge merges segments, and answers when that is done. What they are merged into is on
+// disk then, whatever is said of flush.
 func (c *call) forceMerge() error {
-	if _, err := c.integer("max_num_segments", 32, -1); err != nil {
+	most, err := c.integer("max_num_segments", 32, -1)
+	if err != nil {
 		return err
 	}
-	for _, name := range []string{"only_expunge_deletes", "flush", "wait_for_completion"} {
-		if _, err := c.boolean(name, false); err != nil {
-			return err
-		}
+	var wish control.Merging
+	if wish.Expunge, err = c.boolean("only_expunge_deletes", false); err != nil {
+		return err
+	}
+	wish.Segments = int(max(most, 0))
+	if _, err := c.boolean("flush", false); err != nil {
+		return err
+	}
+	switch wait, err := c.boolean("wait_for_completion", true); {
+	case err != nil:
+		return err
+	case !wait:
+		return notYet("[wait_for_completion=false] of a forced merge")
 	}
 	primariesOnly, err := c.boolean("primary_only", false)
 	if err != nil {
@@ -132,7 +143,9 @@ func (c *call) forceMerge() error {
 	if _, err := c.metadata(searched); err != nil {
 		return err
 	}
-	return c.broadcast(primariesOnly, c.s.store.Flush)
+	return c.broadcast(primariesOnly, func(ctx context.Context, e catalog.Expression) (int, error) {
+		return c.s.store.Merge(ctx, e, wish)
+	})
 }
 
 // clearCache has no cache to clear.

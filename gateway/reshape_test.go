@@ -120,6 +120,11 @@ func TestASplitByHTTP(t *testing.T) {
 	if all, _ := shards(); len(all) != 3 {
 		t.Errorf("%v", all)
 	}
+	for _, path := range []string{"/books/_settings", "/books", "/books/_settings/index.number_of_shards"} {
+		if _, _, told := s.ask("GET", path, ""); !strings.Contains(fmt.Sprint(told), "number_of_shards:3 ") && !strings.Contains(fmt.Sprint(told), "number_of_shards:3]") {
+			t.Errorf("%s says that there are other than 3 shards: %v", path, told)
+		}
+	}
 	_, _, text := s.ask("GET", "/_reshelve/metrics", "")
 	if want := `reshelve_movements{kind="split",state="finished"} 1`; !strings.Contains(text["text"].(string), want) {
 		t.Errorf("the metrics lack %s", want)

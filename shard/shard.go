@@ -205,6 +205,12 @@ type Stats struct {
 // OpCounts count since the shard was opened.
 type OpCounts struct{ Index, Delete, Get, Refresh int64 }
 
+// Merging is what segments are merged for. The zero value is what happens by itself, at once.
+type Merging struct {
+	Segments int  // not more than so many are left, and none that hides something if it is one; 0: any number
+	Expunge  bool // none is left that hides more than a tenth of its documents
+}
+
 // Shard owns one range of order keys of one index. Safe for concurrent use.
 type Shard interface {
 	ID() ID
@@ -243,6 +249,10 @@ type Shard interface {
 	// many there are still; 0: none. Wrote, if it is not nil, is told of bytes as they are written, and
 	// may wait: nothing waits for Shed meanwhile. Its error ends Shed.
 	Shed(ctx context.Context, wrote func(ctx context.Context, bytes int) error) (read, left int64, err error)
+
+	// Merge writes what was refreshed before the call into files, and segments again, until
+	// the wish is fulfilled; see [Merging]. It takes the slot of merges, and the memory of one.
+	Merge(ctx context.Context, wish Merging) error
 
 	// Changes yields the synced changes after a position, oldest first, at most
 	// limit. *Expired when they have been pruned, *Stale for another incarnation.

@@ -155,6 +155,19 @@ func (s *Store) Flush(ctx context.Context, e catalog.Expression) (int, error) {
 	return s.each(ctx, e, func(shard.Shard) error { return nil })
 }
 
+// Merging is what segments are merged for.
+type Merging = shard.Merging
+
+// Merge has the segments of the indices merged, one shard after the other.
+func (s *Store) Merge(ctx context.Context, e catalog.Expression, wish shard.Merging) (int, error) {
+	return s.each(ctx, e, func(sh shard.Shard) error {
+		if _, err := sh.Refresh(ctx); err != nil {
+			return err
+		}
+		return sh.Merge(ctx, wish)
+	})
+}
+
 // each does something with every shard of the indices. Of an index whose shards change
 // meanwhile it does it with all again.
 func (s *Store) each(ctx context.Context, e catalog.Expression, do func(shard.Shard) error) (shards int, err error) {

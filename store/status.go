@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/fault"
@@ -81,6 +82,9 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.
 		}
 	}
 	status.Settings = maps.Clone(idx.record.Settings)
+	if shards := len(idx.placement.Shards); shards > 0 { // a split or a merge changes it
+		status.Settings["index.number_of_shards"] = strconv.Itoa(shards)
+	}
 	if idx.entry.Closed {
 		status.Settings["index.verified_before_close"] = "true" // as the server marks it
 	}

@@ -176,6 +176,9 @@ func (s *Shard) Shed(context.Context, func(context.Context, int) error) (read, l
 	return 0, 0, nil
 }
 
+// Merge finds nothing to do: there is one segment.
+func (s *Shard) Merge(context.Context, shard.Merging) error { return nil }
+
 // publish shows everything and wakes those who wait for it. The mutex is held, or
 // nobody has the shard yet.
 func (s *Shard) publish() {

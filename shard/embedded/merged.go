@@ -1,0 +1,81 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/reshelve/reshelve/shard"
+)
+
+// Merge takes the one slot of merges, so that it waits for what else is being merged.
+func (s *local) Merge(ctx context.Context, wish shard.Merging) error {
+	done, err := s.begin(0)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if s.segments == nil {
+		return nil
+	}
+	return s.failure(s.segments.merge(ctx, wish))
+}
+
+func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
+	if _, err := x.commit(ctx); err != nil { // only what is in the manifest is written again
+		return err
+	}
+	slot := &slot{of: x.shard.engine.merging}
+	if err := slot.take(ctx); err != nil {
+		return err
+	}
+	defer slot.give()
+	ctx, end := x.untilClosed(ctx)
+	defer end()
+	done := map[*file]bool{} // files that were there before: what hides anew is left
+	for more, first := true, true; more; first = false {
+		var err error
+		more, err = x.mergeSome(ctx, nil, func(st *stack) []*entry {
+			files := x.inManifest(st)
+			if first {
+				for _, e := range files {
+					done[e.file] = true
+				}
+			}
+			switch {
+			case wish.Expunge:
+				return wasteful(files, done)
+			case wish.Segments > 0:
+				return x.shard.engine.tiers.least(files, wish.Segments, done)
+			}
+			return x.mergeable(st)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wasteful is an entry of the given files that hides more than a tenth of its docs.
+func wasteful(entries []*entry, of map[*file]bool) []*entry {
+	for _, e := range entries {
+		if of[e.file] && 10*(e.Docs()-e.shown) > e.Docs() {
+			return []*entry{e}
+		}
+	}
+	return nil
+}
+
+// least are the smallest entries, as many as become one to leave so many; the only one if it
+// hides something and is one of the given files.
+func (t tiers) least(entries []*entry, most int, of map[*file]bool) []*entry {
+	if len(entries) == 1 && most == 1 && of[entries[0].file] && entries[0].shown < entries[0].Docs() {
+		return entries
+	}
+	if len(entries) <= most {
+		return nil
+	}
+	smallest := slices.SortedFunc(slices.Values(entries), func(a, b *entry) int { return cmp.Compare(a.shown, b.shown) })
+	return ordered(smallest[:min(len(entries)-most+1, max(t.fanIn, 2))])
+}
