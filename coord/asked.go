@@ -6,7 +6,7 @@ import (
 )
 
 // Asked is the time of a store that is a server, which is asked for it: what it answers,
-// but never going back. The zero Asked is ready. Safe for concurrent use.
+// but never going back: Behind says how far back it went. The zero Asked is ready. Safe for concurrent use.
 type Asked struct {
 	mu   sync.Mutex
 	last time.Time // the latest that was told
@@ -23,7 +23,7 @@ func (a *Asked) Answered(told Time, from time.Time) Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if behind := a.last.Sub(told.At); behind > 0 {
-		told.At, told.Error = a.last, told.Error+behind
+		told.At, told.Behind = a.last, told.Behind+behind
 	}
 	a.last, a.seen = told.At, now
 	return told

@@ -17,8 +17,8 @@ func TestAnAskedTimeCoversTheWayAndNeverGoesBack(t *testing.T) {
 		t.Errorf("a second after it was asked, noon is between %v and %v", from, to)
 	}
 	back := a.Answered(coord.Time{At: noon.Add(-time.Hour)}, time.Now())
-	if back.At.Before(first.At) || back.Error < time.Hour || back.Error > time.Hour+time.Minute {
-		t.Errorf("an hour back: %v ± %v after %v", back.At, back.Error, first.At)
+	if back.At.Before(first.At) || back.Behind < time.Hour || back.Behind > time.Hour+time.Minute || back.Error > time.Minute {
+		t.Errorf("an hour back: %v ± %v after %v", back.At, back.Behind, first.At)
 	}
 	a.Raise(noon.Add(-time.Hour))
 	a.Raise(noon.Add(time.Hour))
@@ -26,8 +26,8 @@ func TestAnAskedTimeCoversTheWayAndNeverGoesBack(t *testing.T) {
 		t.Errorf("raised to an hour after noon: about %v", about)
 	}
 	ahead := a.Answered(coord.Time{At: noon}, time.Now())
-	if !ahead.At.Equal(noon.Add(time.Hour)) || ahead.Error < 59*time.Minute {
-		t.Errorf("raised to an hour after noon: %v ± %v", ahead.At, ahead.Error)
+	if !ahead.At.Equal(noon.Add(time.Hour)) || ahead.Behind < 59*time.Minute {
+		t.Errorf("raised to an hour after noon: %v ± %v", ahead.At, ahead.Behind)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Clock is the time of a store that is one process: the local wall clock, but never
 // going back. When the wall clock is set back the time goes on from where it was,
-// at the same rate, until the wall clock has caught up; meanwhile Error says by how
+// at the same rate, until the wall clock has caught up; meanwhile Ahead says by how
 // much it is ahead. The zero Clock is ready. Safe for concurrent use.
 type Clock struct {
 	mu      sync.Mutex
@@ -26,7 +26,7 @@ func (c *Clock) Now() Time {
 	}
 	wall := reading.Round(0)
 	c.reading, c.at = reading, later(c.at, elapsed, wall)
-	return Time{At: c.at, Error: c.at.Sub(wall)}
+	return Time{At: c.at, Ahead: c.at.Sub(wall)}
 }
 
 // Raise makes every later time at least at: an adapter gives the time of the last

@@ -27,11 +27,17 @@ type Event struct {
 	Deleted bool
 }
 
-// Time is the store's clock: the true time of the store was between At-Error and
+// Time is the store's clock: the true time of the store was between At-Error-Behind and
 // At+Error when Now was answered.
 type Time struct {
 	At    time.Time
 	Error time.Duration
+	// Behind is by how much more the store's time may be behind At, since the clock of its server was
+	// set back and At does not follow: others, who have not heard of At, are told that earlier time.
+	Behind time.Duration
+	// Ahead is by how much At, which goes on for everybody alike, is ahead of the clock of the store's
+	// machine, since that was set back. It makes nothing uncertain.
+	Ahead time.Duration
 }
 
 // Store keeps records. Safe for concurrent use. Keys are non-empty UTF-8 without

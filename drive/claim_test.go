@@ -27,7 +27,7 @@ func TestAContextNeverOutlivesItsLease(t *testing.T) {
 		if err := d.Make(t.Context(), "piece", work.Lease{CreatorID: "w"}); err != nil {
 			t.Fatal(err)
 		}
-		held, _, err := drive.Claim[work.Lease](t.Context(), d, "piece", "w", work.Policy{InitialLease: 20 * time.Second, Heartbeat: time.Second, MaxAttempts: 3})
+		held, _, err := drive.Claim[work.Lease](t.Context(), d, "piece", "w", work.Policy{InitialLease: 20 * time.Second, Heartbeat: 6 * time.Second, MaxAttempts: 3})
 		if err != nil || held == nil {
 			t.Fatal(held, err)
 		}

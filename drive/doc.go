@@ -30,7 +30,9 @@
 //  4. A ledger entry is stored before the thing that it names is made, and removed after the
 //     thing has been undone.
 //  5. Time in records is the store's; a machine whose clock is off by more than the tolerance
-//     claims nothing.
+//     claims nothing. Where the store's clock was set back, leases go on, what was taken before is
+//     left to its holder until the clock has caught up, and no attempt is spent on a lease that
+//     would end at birth.
 //
 // Absent on purpose: what phases do (the lanes), and choosing which piece to claim (worker).
 package drive

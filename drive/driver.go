@@ -35,8 +35,22 @@ func (d *Driver) Now(ctx context.Context) (time.Time, error) {
 // to be expected.
 func (d *Driver) Passed(ctx context.Context) (time.Time, error) {
 	now, err := d.clock.now(ctx)
-	return now.at.Add(-now.wrong), err
+	return now.passed(), err
 }
+
+// Uncertain says that the store's clock was set back, so that nobody knows whether leases have ended
+// which were taken before; nil: it was not. Who finds nothing to do waits for that perhaps.
+func (d *Driver) Uncertain(ctx context.Context) error {
+	now, err := d.clock.now(ctx)
+	if err != nil || now.behind < doubtful {
+		return err
+	}
+	err = fault.New(fault.Transient, "the clock of the coordination store was set back: whether leases from before have ended is known when it shows %s again", now.at.UTC().Format("15:04"))
+	return fault.WithNext(err, "wait, or set that clock")
+}
+
+// doubtful is how far back a clock must be set for people to be told.
+const doubtful = 5 * time.Second
 
 // clock is the store's time as this machine follows it.
 type clock struct {
@@ -49,13 +63,19 @@ type clock struct {
 }
 
 // reading is the store's time, and by how much it may be wrong, either way: an answer that was
-// long on its way is of nobody knows when.
+// long on its way is of nobody knows when. It may be wrong by more the one way, where the store's
+// clock was set back.
 type reading struct {
 	at     time.Time
 	wrong  time.Duration
+	behind time.Duration
 	offset time.Duration // of this machine's wall clock: ahead
+	apart  time.Duration // of the wall clock of the store's machine: behind
 	read   time.Time     // when it was at, by this machine, with its monotonic part
 }
+
+// passed is a time of the store that has surely come, whoever asks it.
+func (r reading) passed() time.Time { return r.at.Add(-r.wrong - r.behind) }
 
 // until is an instant of this machine at which the store's time has surely not come to t yet.
 func (r reading) until(t time.Time) time.Time { return r.read.Add(t.Sub(r.at.Add(r.wrong))) }
@@ -98,7 +118,7 @@ func (c *clock) ask(ctx context.Context) error {
 		took := time.Since(before)
 		if took < best {
 			best, c.asked = took, before.Add(took/2)
-			c.told = reading{at: at.At, wrong: at.Error + took/2, offset: c.asked.Round(0).Sub(at.At)}
+			c.told = reading{at: at.At, wrong: at.Error + took/2, behind: at.Behind, apart: at.Ahead, offset: c.asked.Round(0).Sub(at.At)}
 		}
 		if took <= quickly {
 			break
@@ -113,7 +133,7 @@ func (c *clock) check(ctx context.Context) (reading, error) {
 	if err != nil {
 		return now, err
 	}
-	if c.tolerance > 0 && now.offset.Abs() > c.tolerance+now.wrong {
+	if c.tolerance > 0 && now.offset.Abs() > c.tolerance+now.wrong+now.behind+now.apart {
 		err := fault.New(fault.Refused, "the clock of this machine is %s from that of the coordination store", now.offset.Round(time.Millisecond))
 		return now, fault.WithNext(err, "set the clock (NTP), or allow more with --clock-tolerance")
 	}

@@ -54,13 +54,12 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	if err := decode(record.Value, &piece); err != nil {
 		return nil, none, fault.At(err, key)
 	}
-	passed := now.at.Add(-now.wrong) // what is taken from others has surely ended
-	lease, ours, err := P(&piece).Base().Claim(p, worker, passed)
-	if err != nil { // someone holds it, or it has ended
-		return nil, piece, nil
+	lease, ours, err := claim(P(&piece).Base(), worker, p, now)
+	if err != nil || !ours && lease.State != work.Failed { // uncertain, or someone holds it, or it has ended
+		return nil, piece, fault.At(err, key)
 	}
 	*P(&piece).Base() = lease
-	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: passed, piece: piece, turn: newLock()}
+	h := &Held[T, P]{driver: d, key: key, worker: worker, policy: p, claim: now.at, piece: piece, turn: newLock()}
 	value, err := json.Marshal(&piece)
 	if err != nil {
 		return nil, none, fault.Wrap(fault.Bug, err)
@@ -76,6 +75,26 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	}
 	h.watch(ctx, now, lease)
 	return h, piece, nil
+}
+
+// claim is a lease that worker takes, or that fails since nobody has got on; neither when someone
+// else holds it, or it has ended. What is taken from others has surely ended, whatever the store's
+// clock has done, and what is taken lasts by this machine's own clock for as long as it says. Where
+// that cannot be known, time is waited for, and no attempt is spent.
+func claim(l *work.Lease, worker string, p work.Policy, now reading) (next work.Lease, ours bool, err error) {
+	if l.LeaseHolderID != worker && l.Leased(p, now.passed()) {
+		return *l, false, nil
+	}
+	next, ours, err = l.Claim(p, worker, now.at)
+	if err != nil { // it has ended, or is held
+		return *l, false, nil
+	}
+	if left := time.Until(now.until(next.Deadline(p))); ours && left <= p.Heartbeat {
+		err = fault.New(fault.Transient, "a lease would be over before its first heartbeat, within %s: the time of the coordination store is uncertain by %s, and it took %s to read the record",
+			p.Heartbeat, now.wrong, time.Since(now.read).Round(time.Millisecond))
+		return *l, false, fault.WithNext(err, "see why the store answers late, or how its clock is kept; or plan with longer heartbeats")
+	}
+	return next, ours, nil
 }
 
 // StopWithin is how long a worker that is told to stop tries to give its leases back.

@@ -105,7 +105,7 @@ func (s *Search) look(ctx context.Context, slot Slot, m *movement.Record, p work
 	s.mu.Lock()
 	sweep.Saw(bucket, items)
 	s.mu.Unlock()
-	now, _ := slot.Driver.Now(ctx) // without it nothing looks free that was claimed
+	now, _ := slot.Driver.Passed(ctx) // without it nothing looks free that was claimed
 	if key, _ = Choose(ctx, items, p, now); key != "" {
 		key = prefix + key
 	}

@@ -88,6 +88,7 @@ func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o O
 func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) error {
 	defer s.board.end(s.Worker)
 	alone := o.Once || o.Movement != ""
+	said := "" // what the last turn failed with: that is logged once
 	for ctx.Err() == nil {
 		m, left, err := s.choose(ctx, lanes, o)
 		worked := false
@@ -99,11 +100,16 @@ func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) 
 		case m == nil:
 			s.board.begin(s.Worker, "", "")
 		default:
-			worked, err = s.turn(ctx, lanes[m.Kind], m)
+			if worked, err = s.turn(ctx, lanes[m.Kind], m); err == nil && !worked {
+				err = s.Driver.Uncertain(ctx)
+			}
 			s.board.done(s.Worker, m.ID, worked, err)
 		}
-		if err != nil && ctx.Err() == nil {
-			if err := s.failed(m, err); err != nil {
+		switch {
+		case err == nil:
+			said = ""
+		case ctx.Err() == nil:
+			if err := s.failed(m, err, &said); err != nil {
 				return err
 			}
 		}
@@ -115,8 +121,8 @@ func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) 
 }
 
 // failed tells of a turn that failed; the error, if any, ends the slot. M is nil when no
-// movement was chosen.
-func (s Slot) failed(m *movement.Record, err error) error {
+// movement was chosen. Said is what was logged before.
+func (s Slot) failed(m *movement.Record, err error, said *string) error {
 	switch {
 	case IsUnable(err):
 		if m != nil && s.bars.add(m.ID, err) {
@@ -126,7 +132,10 @@ func (s Slot) failed(m *movement.Record, err error) error {
 	case m == nil && !drive.Passing(err):
 		return err
 	}
-	s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
+	if err.Error() != *said {
+		s.Logger.Warn("a turn failed", "worker", s.Worker, "error", err)
+	}
+	*said = err.Error()
 	ended := fault.Is(err, fault.LostLease) || fault.Is(err, fault.Interrupted) // nobody has told the worker to stop: the context was that of a lease
 	if !drive.Passing(err) && !ended && !fault.Is(err, fault.Conflict) {
 		return err

@@ -133,8 +133,8 @@ func TestTimeGoesOnBehindTheLastWrite(t *testing.T) {
 	ahead := local.SetTimeAhead(t, dir)
 	s := opened(t, dir)
 	now, err := s.Now(t.Context())
-	if err != nil || now.At.Before(ahead) || now.Error <= 0 {
-		t.Errorf("%v ± %v (%v) after a write at %v", now.At, now.Error, err, ahead)
+	if err != nil || now.At.Before(ahead) || now.Ahead <= 0 {
+		t.Errorf("%v ± %v (%v) after a write at %v", now.At, now.Ahead, err, ahead)
 	}
 }
 

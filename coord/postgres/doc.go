@@ -23,7 +23,10 @@
 //     is answered when it is on the disk, whatever the server's default of synchronous_commit.
 //  3. A notification is a hint. A watch that misses it sees the change at its next look, by Options.Poll.
 //  4. Time is the server's clock_timestamp; it does not go back behind the last write.
-//  5. A connection that breaks, a server that stops, is full or does not take writes is fault.Unavailable.
+//  5. A revision is a step of random length above the one before. So of two histories, as after the
+//     promotion of a replica that lacked the last commits, neither takes a revision of the other
+//     for its own (but once in four million times).
+//  6. A connection that breaks, a server that stops, is full or does not take writes is fault.Unavailable.
 //
 // It takes a role that may create the schema, or one that may use the schema and
 // select, insert, update and delete in its tables. Changes wait for each other: a few hundred a second at
@@ -31,5 +34,6 @@
 // (RESHELVE_MEASURE=1), one statement each, p50 and p99: Create 4.3 and 27 ms, Swap 2.4 and 42 ms, Get 0.05 and 1.4 ms, List of
 // 100 2.7 and 28 ms, List of 9,900 68 and 108 ms, from a swap to the watch that tells it 8 and 95 ms.
 //
-// Absent on purpose: sharing tables or transactions with anything else.
+// Absent on purpose: noticing that history was lost (a watch that goes on from a lost change may miss
+// some of the other history: it is for whoever opens the store to be told of a failover), sharing tables or transactions with anything else.
 package postgres

@@ -178,6 +178,51 @@ func TestLiveAKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
+// TestLiveAHistoryThatWasLostMatchesNothing: a replica that lacked the last commits is promoted, here by
+// putting the tables back to what they were. Others change the same record as often as was lost. Whoever
+// has heard of the lost changes must not replace theirs, since their revisions were given twice.
+func TestLiveAHistoryThatWasLostMatchesNothing(t *testing.T) {
+	url := server(t, nil).URL
+	open := func() *postgres.Store {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Schema: "failover"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	change := func(s *postgres.Store, revision int64, value string) int64 {
+		t.Helper()
+		next, err := s.Swap(t.Context(), "piece", revision, []byte(value))
+		if err != nil || next <= revision {
+			t.Fatalf("%d after %d: %v", next, revision, err)
+		}
+		return next
+	}
+	before, after := open(), open()
+	common, err := before.Create(t.Context(), "piece", []byte("common"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, url, `create table failover.kept_head as select * from failover.head; create table failover.kept_record as select * from failover.record`)
+	lost := []int64{change(before, common, "one that is lost")}
+	lost = append(lost, change(before, lost[0], "another"))
+	exec(t, url, `truncate failover.head, failover.record; insert into failover.head select * from failover.kept_head; insert into failover.record select * from failover.kept_record`)
+	now := change(after, common, "of the other history")
+	now = change(after, now, "which goes on")
+	for _, revision := range lost {
+		if _, err := before.Swap(t.Context(), "piece", revision, []byte("who has slept")); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a change of revision %d, which was lost: %v", revision, err)
+		}
+		if err := before.Delete(t.Context(), "piece", revision); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a deletion of revision %d, which was lost: %v", revision, err)
+		}
+	}
+	if record, err := after.Get(t.Context(), "piece"); err != nil || record.Revision != now || string(record.Value) != "which goes on" {
+		t.Errorf("%v %v", record, err)
+	}
+}
+
 // TestLiveWhatCannotBeOpened: each says what it is and what to do.
 func TestLiveWhatCannotBeOpened(t *testing.T) {
 	url := server(t, nil).URL

@@ -117,12 +117,18 @@ type sql struct {
 	step, oldest, raise, forget, listen string
 }
 
+// step is by how much a change raises the revision: at random, about two million, so that 63 bits are
+// enough for four million million changes. When a replica is promoted that lacked the last commits, or
+// an older state is restored, revisions are given again from there on; a change that quotes one of what
+// was lost must not meet another record that happens to have it, and does once in four million times.
+const step = `1 + floor(random() * 4194304)::bigint`
+
 // statements fills in the schema.
 func statements(schema string) sql {
 	name := pgx.Identifier{schema}.Sanitize()
 	literal := "'" + strings.ReplaceAll(schema, "'", "''") + "'"
-	fill := strings.NewReplacer("@schema", name, "@literal", literal).Replace
-	next := `with next as (update @schema.head set revision = revision + 1, at = greatest(at, clock_timestamp()) where `
+	fill := strings.NewReplacer("@schema", name, "@literal", literal, "@step", step).Replace
+	next := `with next as (update @schema.head set revision = revision + @step, at = greatest(at, clock_timestamp()) where `
 	tell := `, told as (select pg_notify('reshelve_coord', '') from next) `
 	return sql{
 		there: fill(`select count(*) = 2 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = @literal and c.relname in ('head', 'record')`),
@@ -138,7 +144,7 @@ func statements(schema string) sql {
 		get:      fill(`select value, revision from @schema.record where key = $1 and value is not null`),
 		list:     fill(`select key, value, revision from @schema.record where value is not null and key >= $1 and ($2::bytea is null or key < $2) order by key`),
 		revision: fill(`select revision from @schema.head`),
-		now:      fill(`select greatest(clock_timestamp(), at) from @schema.head`),
+		now:      fill(`select clock_timestamp(), at from @schema.head`),
 		create: fill(next + `not exists (select from @schema.record where key = $1 and value is not null) returning revision, at)` + tell +
 			`insert into @schema.record as r select $1, $2, revision, at from next, told ` +
 			`on conflict (key) do update set value = excluded.value, revision = excluded.revision, at = excluded.at where r.value is null returning revision`),

@@ -68,13 +68,15 @@ func (s *Store) Revision(ctx context.Context) (revision int64, err error) {
 	return revision, s.one(ctx, s.sql.revision, nil, &revision)
 }
 
-// Now is coord.Store's: the server's clock, with half of the time that asking took.
+// Now is coord.Store's: the server's clock, with half of the time that asking took, and not before
+// the last write.
 func (s *Store) Now(ctx context.Context) (coord.Time, error) {
-	var at time.Time
+	var at, written time.Time
 	from := time.Now()
-	if err := s.one(ctx, s.sql.now, nil, &at); err != nil {
+	if err := s.one(ctx, s.sql.now, nil, &at, &written); err != nil {
 		return coord.Time{}, err
 	}
+	s.clock.Raise(written)
 	return s.clock.Answered(coord.Time{At: at, Error: time.Microsecond}, from), nil
 }
 

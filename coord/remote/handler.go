@@ -72,7 +72,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, revisionAnswer{revision}, failed)
 	case "GET /time":
 		now, failed := h.store.Now(r.Context())
-		answer(w, timeAnswer{now.At, now.Error}, failed)
+		answer(w, timeAnswer(now), failed)
 	default:
 		err = fault.New(fault.Refused, "%s %s is not of protocol %d", r.Method, path, protocol)
 	}

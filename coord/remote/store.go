@@ -182,7 +182,7 @@ func (s *Store) Now(ctx context.Context) (coord.Time, error) {
 	if err := s.ask(ctx, "/time", &told); err != nil {
 		return coord.Time{}, err
 	}
-	return s.clock.Answered(coord.Time{At: told.At, Error: told.Error}, from), nil
+	return s.clock.Answered(coord.Time(told), from), nil
 }
 
 // ask reads a small answer in JSON.

@@ -34,6 +34,9 @@ type revisionAnswer struct {
 type timeAnswer struct {
 	At    time.Time     `json:"at"`
 	Error time.Duration `json:"error"`
+	// Behind and Ahead are absent where 0, and of a process of an older release, whose Error holds both.
+	Behind time.Duration `json:"behind,omitzero"`
+	Ahead  time.Duration `json:"ahead,omitzero"`
 }
 
 // line is one of a list or a watch.
