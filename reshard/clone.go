@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/transfer"
@@ -21,6 +23,9 @@ func (t *turn) clone(ctx context.Context, group int) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := t.counted(ctx, r.Index, from); err != nil {
+		return "", err
+	}
 	staged, err := t.Store.Stage(ctx, r.Index, from, to)
 	if err != nil {
 		return "", err
@@ -28,6 +33,9 @@ func (t *turn) clone(ctx context.Context, group int) (text string, err error) {
 	defer func() { _ = staged.Close() }()
 	found, err := partition(ctx, staged, to)
 	if err != nil {
+		return "", err
+	}
+	if err := t.whole(ctx, r.Index, from, staged, &found); err != nil {
 		return "", err
 	}
 	at, numbers := map[uint32]int64{}, int64(0)
@@ -71,4 +79,34 @@ func (t *turn) rehearse(ctx context.Context, group int, from []uint32, to []shar
 		text = fmt.Sprintf("the predicted pause is %s", predicted)
 	}
 	return text, t.Driver.Put(ctx, t.key("predicted", group), predicted)
+}
+
+// countingTakes is for how long a group waits, at most, until the rows of its shards have been counted.
+const countingTakes = time.Minute
+
+// counted waits until the documents of shards that have changed hands were counted: before, nobody
+// knows whether they show all of them. Rows are compared at H in any case.
+func (t *turn) counted(ctx context.Context, index uint32, from []uint32) error {
+	for began := time.Now(); t.Store.Estimated(index, from) && time.Since(began) < countingTakes; {
+		if err := drive.Wait(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole checks that shards show as many documents as they have rows. Where they do not, they index
+// what is missing, and the phase is tried again.
+func (t *turn) whole(ctx context.Context, index uint32, from []uint32, staged *shard.Staged, found *Found) error {
+	there := int64(0)
+	for _, reader := range staged.From {
+		there += reader.Docs()
+	}
+	if there == found.Documents {
+		return nil
+	}
+	if err := t.Store.Mend(ctx, index, from); err != nil {
+		return err
+	}
+	return fault.New(fault.Unavailable, "the shards %v showed %d documents, and there were %d: they were indexed again", from, found.Documents, there)
 }

@@ -24,6 +24,8 @@ type Found struct {
 	// Later says that they were compared as they were at a later look, since what was pinned at the
 	// hand-off had been let go of.
 	Later bool `json:"later,omitempty"`
+
+	shown int64 // documents that parts show
 }
 
 const examples = 10 // of each class
@@ -87,7 +89,7 @@ func compare(ctx context.Context, b *breaks, of []shard.Reader, each func(take f
 	err = each(func(d shown) error { f.Documents++; expected.Add(d.fingerprint()); return nil })
 	if err == nil {
 		err = eachShown(ctx, b, parts, func(d shown, p *part) error {
-			if !p.within.Contains(d.Key) {
+			if f.shown++; !p.within.Contains(d.Key) {
 				f.add(reconcile.Misplaced, "%q, number %d, is shown by shard %d", d.ID, d.seqNo, p.number)
 				return nil
 			}

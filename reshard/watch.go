@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/shard"
+	"github.com/reshelve/reshelve/store"
 )
 
 // watch sets a pace by how long searches take.
@@ -19,9 +20,12 @@ type watch struct {
 	idle        bool // there have been none lately
 }
 
-func (t *turn) watch() watch {
-	w := watch{pace: briskest, searches: t.Store.Searches, before: t.plan.SearchesP95, usual: t.plan.SearchesP95, met: t.Store.Searches(), looked: time.Now()}
-	if recent := t.Store.RecentSearches(); recent.Total() > 0 {
+func (t *turn) watch() watch { return watching(t.Store, t.plan.SearchesP95) }
+
+// watching begins to watch the searches of a store, which took so long before.
+func watching(s *store.Store, before time.Duration) watch {
+	w := watch{pace: briskest, searches: s.Searches, before: before, usual: before, met: s.Searches(), looked: time.Now()}
+	if recent := s.RecentSearches(); recent.Total() > 0 {
 		w.pace = careful
 	} else {
 		w.idle = true

@@ -177,6 +177,9 @@ type Reader interface {
 	// document that Get finds is shown by exactly one of them, and nothing else is. They
 	// are valid until Close.
 	Views() []segment.View
+	// Lacks is why Views do not show what Get finds; nil when they do, or nobody knows better. The
+	// shard makes them again by itself, for readers to come.
+	Lacks() error
 	Close() error
 }
 
@@ -199,7 +202,17 @@ type Stats struct {
 	Refreshed  int64 // of the published reader
 	Pruned     int64 // changes up to it are gone; -1: none
 	Segments   int   // of the published reader; 0 in an engine that has none
+	Estimated  bool  // Tombstones and Bytes are, and Docs are what segments have shown
+	Repairs    Repairs
 	Ops        OpCounts
+}
+
+// Repairs count, since the shard was opened, how often documents were indexed that had been
+// before.
+type Repairs struct {
+	Count  int64 // searches showed another number of documents than there were
+	Damage int64 // a file was damaged
+	Order  int64 // Reindex
 }
 
 // OpCounts count since the shard was opened.
@@ -239,10 +252,16 @@ type Shard interface {
 	// AwaitRefresh waits until a reader of at least seqNo is published by somebody.
 	AwaitRefresh(ctx context.Context, seqNo int64) error
 
-	// Mend reads all segments, makes those again that are damaged, and publishes a reader
-	// of everything written before the call. It is for who met a *segment.Damaged in a view;
-	// readers that are open stay as they are.
+	// Mend reads all segments, makes those again that are damaged, indexes what they lack and
+	// should show, and publishes a reader of everything written before the call. It is for who
+	// met a *segment.Damaged in a view, or one that lacks something; readers that are open stay
+	// as they are.
 	Mend(ctx context.Context) error
+
+	// Reindex makes all segments again, out of what is written, and publishes them when they are
+	// made; writes, gets and searches go on meanwhile. Told, if it is not nil, gets the number of rows
+	// that have been read.
+	Reindex(ctx context.Context, told func(rows int64)) error
 
 	// Shed writes some segments again, as one, of which the shard shows a part and another may
 	// show the rest, without that rest. It tells how many bytes of such segments it has read, and how

@@ -97,6 +97,9 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 	begun := time.Now()
 	err = f.run(ctx, r, whole)
 	s.latency.add(time.Since(begun), begun)
+	if err == nil {
+		err = f.lacking()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 type Found struct {
 	search.Result
 	Shards int       // that were searched, those of Failed among them
-	Failed []Failure // indices that the search has failed in, and that it goes on without
+	Failed []Failure // indices that the search has failed in, and goes on without, and such as lack something
 
 	Told   any    // of a scroll: what Scroll was told
 	Keys   int    // of the order that was asked for: a scroll's hits have one more

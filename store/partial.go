@@ -5,14 +5,15 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
 )
 
-// Failure is an index that a search failed in.
+// Failure is an index that a search failed in, or of which some shards do not show what there is.
 type Failure struct {
 	Index  string
-	Shards int // that were searched
+	Shards int // that were searched, or that lack something
 	Cause  error
 }
 
@@ -66,6 +67,28 @@ func (f *Found) run(ctx context.Context, r search.Request, whole bool) (err erro
 	return err
 }
 
+// lacking notes the shards that do not show all that there is, or something else: what they show has
+// been found all the same, unless nothing may be left out.
+func (f *Found) lacking() error {
+	for _, of := range f.parts {
+		var lacks []part
+		var cause error
+		for _, p := range of {
+			if err := p.reader.Lacks(); err != nil {
+				lacks, cause = append(lacks, p), cmp.Or(cause, err)
+			}
+		}
+		if len(lacks) > 0 {
+			f.Failed = append(f.Failed, failure(lacks, fault.WithNext(cause, "it is mended by itself; reshelve index check %s tells when it has been", of[0].index.record.Name)))
+		}
+	}
+	if len(f.Failed) > 0 && f.whole {
+		return f.failing(true)
+	}
+	slices.SortFunc(f.Failed, func(a, b Failure) int { return cmp.Compare(a.Index, b.Index) })
+	return nil
+}
+
 func failure(of []part, cause error) Failure {
 	return Failure{Index: of[0].index.record.Name, Shards: len(of), Cause: cause}
 }
@@ -112,6 +135,7 @@ func (f *Found) Leave(index string, cause error, page []search.Hit) error {
 			shards[page[i].Source] = true
 		}
 	}
+	f.Failed = slices.DeleteFunc(f.Failed, func(one Failure) bool { return one.Index == index }) // what its shards lack
 	f.Failed = append(f.Failed, Failure{Index: index, Shards: max(len(shards), 1), Cause: cause})
 	f.left = append(f.left, index)
 	slices.SortFunc(f.Failed, func(a, b Failure) int { return cmp.Compare(a.Index, b.Index) })

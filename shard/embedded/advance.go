@@ -53,6 +53,12 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 	if seqNo == s.state.last && within == s.state.within && len(x.stack.lost) == 0 {
 		return nil, nil, nil
 	}
+	return x.viewed()
+}
+
+// viewed is a view of all that is applied, and the stack of now. The shard's mutex is held.
+func (x *segments) viewed() (*view, *stack, error) {
+	s := x.shard
 	db, done, err := s.engine.use()
 	if err != nil {
 		return nil, nil, err
@@ -64,17 +70,22 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 	return v, x.stack.retain(), nil
 }
 
-// advance makes a view's stack, waits until what it shows is synced, and makes it the
-// shard's, and the view the one that readers get. It is not done when somebody else has
-// changed the stack meanwhile. It takes over the view, and the use of the base. The turn
-// is held.
+// advance makes the next stack of a view out of the last one.
 func (x *segments) advance(ctx context.Context, v *view, base *stack, publish bool) (seqNo int64, done bool, err error) {
+	return x.advanceFrom(ctx, v, base, base, publish)
+}
+
+// advanceFrom makes a view's stack out of one, waits until what it shows is synced, and makes it the
+// shard's in the place of the base, and the view the one that readers get. It is not done when
+// somebody else has changed the shard's stack meanwhile. It takes over the view, and the use of
+// the base. The turn is held.
+func (x *segments) advanceFrom(ctx context.Context, v *view, base, from *stack, publish bool) (seqNo int64, done bool, err error) {
 	s := x.shard
 	defer base.release()
 	defer v.recent.drop()
 	var st *stack
 	if err = s.mark.await(ctx, v.seqNo); err == nil {
-		st, err = x.next(ctx, v, base)
+		st, err = x.next(ctx, v, from)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +123,7 @@ func (x *segments) narrow(v *view) error {
 	}
 	ed := newEdit(x.stack)
 	ed.narrow(v.within)
-	narrowed := ed.rest() // what is lost now is made again by the next refresh
+	narrowed := ed.rest().of(rowCount{}) // what is lost now is made again by the next refresh
 	narrowed.covers = v.within
 	x.set(narrowed)
 	return nil

@@ -60,6 +60,9 @@ func (s *local) countAgain(ctx context.Context) error {
 	s.state.tombstones += counted.tombstones - was.tombstones
 	s.state.bytes += counted.bytes - was.bytes
 	s.state.estimated = false
+	if err := s.segments.counted(counted.docs - was.docs); err != nil {
+		return err
+	}
 	if db, done, err = s.engine.use(); err != nil {
 		return err
 	}

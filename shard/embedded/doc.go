@@ -28,6 +28,8 @@
 //	                                             ├─ persist   what is in memory alone ──▶ files, and a manifest of all
 //	                                             │            (durable: what a shard knows of its own)
 //	                                             ├─ heal      what is damaged ──▶ read again
+//	                                             ├─ whole     what is shown and what there is: two counts, compared for each stack
+//	                                             ├─ again     rows ──▶ a stack of them, beside the turn
 //	                                             └─ keep      what is done behind the scenes, and when
 //
 // # Terms
@@ -74,6 +76,13 @@
 //  7. A stack is made from the one before, and counts if that is still the last one; it is
 //     published with a snapshot of the same number. Files outlive their last reader.
 //  8. A range is narrowed in the manifest before another shard may write outside of it.
+//  9. A stack shows as many documents as there are rows in its range, as of its number: those
+//     are counted by writes, and each entry counts what it shows. Every stack is judged when it is
+//     made, by a refresh, a merge, an opening, a hand-off: a sum over its entries, so that no
+//     manifest is stored and nothing is staged of one that fails. Its readers say so
+//     (shard.Reader.Lacks), and the shard reads the names of all of its rows, indexes those that no
+//     entry shows, and hides what is no row. While the documents are an estimate, after a change
+//     of ownership, nothing is judged; it is as soon as the rows have been counted.
 //
 // # Memory
 //

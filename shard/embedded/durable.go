@@ -92,6 +92,7 @@ func scarce(err error) bool {
 
 // damaged tells that documents are made findable again.
 func (x *segments) damaged(cause error) {
+	x.made[forDamage].Add(1)
 	x.shard.engine.options.Logger.Error("store: a damaged segment is made again", "shard", place(x.shard.id), "cause", cause)
 }
 
@@ -111,7 +112,7 @@ func openListed(files *files, from pebble.Reader, index uint32, of listed, mask 
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{file: f, first: of.first, last: of.last, number: of.number, shown: f.Docs()}
+	e := &entry{file: f, first: of.first, last: of.last, number: of.number, shown: f.Docs(), docs: f.Roots()}
 	if !of.hides {
 		return e, nil
 	}
@@ -121,17 +122,23 @@ func openListed(files *files, from pebble.Reader, index uint32, of listed, mask 
 			e.hidden, err = segment.ReadBits(value, f.Docs())
 		}
 	}
+	if err == nil {
+		err = e.count()
+	}
 	if err != nil {
 		f.release()
 		return nil, err
 	}
-	e.shown -= e.hidden.Count()
 	return e, nil
 }
 
 // store makes a manifest of those entries of a stack that belong to it, synced: of all
-// that show what was written up to a number. The turn is held.
+// that show what was written up to a number. What does not show all that there is, is not stored: it
+// is being made again. The turn is held.
 func (x *segments) store(committed int64, within routing.Range, st *stack, belongs func(*entry) bool) error {
+	if err := st.whole(); err != nil {
+		return err
+	}
 	next := durable{manifest: manifest{committed: committed, covers: within, wider: !covers(within, st.covers)},
 		is: true, redone: st.redone, masks: map[uint64]*segment.Bits{}}
 	for _, e := range st.entries {

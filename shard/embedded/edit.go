@@ -20,6 +20,7 @@ type edited struct {
 	*entry
 	hidden *segment.Bits
 	shown  int
+	docs   int
 	own    bool  // hidden is a copy
 	lost   error // *segment.Damaged
 }
@@ -27,7 +28,7 @@ type edited struct {
 func newEdit(base *stack) *edit {
 	ed := &edit{base: base, entries: make([]edited, len(base.entries))}
 	for i, e := range base.entries {
-		ed.entries[i] = edited{entry: e, hidden: e.hidden, shown: e.shown}
+		ed.entries[i] = edited{entry: e, hidden: e.hidden, shown: e.shown, docs: e.docs}
 	}
 	return ed
 }
@@ -50,6 +51,7 @@ func (e *edited) hide(ref shard.Ref, seqNo int64) (shown bool) {
 		}
 		shown = true
 		e.copy()
+		e.docs--
 		for child := e.FirstChild(doc); child <= doc; child++ {
 			e.hidden.Set(child)
 			e.shown--
@@ -86,7 +88,7 @@ func (ed *edit) narrow(within routing.Range) {
 			out := e.OutOf(within)
 			e.copy()
 			e.hidden.Add(out)
-			e.shown = e.Docs() - e.hidden.Count()
+			e.shown, e.docs = shows(e.Segment, e.hidden)
 		})
 	}
 }
@@ -127,7 +129,7 @@ func (ed *edit) rest() *stack {
 		}
 	}
 	ed.entries = left
-	return newStack(ed.base.indexed, ed.base.covers, lost, ed.base.redone, ed.kept())
+	return newStack(ed.base.indexed, ed.base.covers, lost, ed.base.redone, ed.kept()).of(ed.base.rows)
 }
 
 // kept are the entries that still show something, with one more use of their files.
@@ -139,7 +141,7 @@ func (ed *edit) kept() (entries []*entry) {
 		kept := e.entry
 		if e.own {
 			changed := *e.entry
-			changed.hidden, changed.shown = e.hidden, e.shown
+			changed.hidden, changed.shown, changed.docs = e.hidden, e.shown, e.docs
 			kept = &changed
 		}
 		kept.retain()

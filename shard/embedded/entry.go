@@ -14,6 +14,31 @@ type entry struct {
 	hidden      *segment.Bits // nil: none
 	number      uint64        // under which the manifest has it; 0: it has it not
 	shown       int           // docs that are not hidden
+	docs        int           // of these, documents: nested children are none
+}
+
+// shows is what an entry shows that hides some of a segment: how many docs, and of these how many
+// are documents. It panics over a damaged page.
+func shows(s *segment.Segment, hidden *segment.Bits) (shown, docs int) {
+	if hidden == nil {
+		return s.Docs(), s.Roots()
+	}
+	shown = s.Docs() - hidden.Count()
+	if s.Roots() == s.Docs() {
+		return shown, shown
+	}
+	roots := s.RootSet()
+	for doc := roots.Next(0); int(doc) < s.Docs(); doc = roots.Next(doc + 1) {
+		if !hidden.Has(doc) {
+			docs++
+		}
+	}
+	return shown, docs
+}
+
+// count makes shown and docs what the segment and hidden say. The error is *segment.Damaged.
+func (e *entry) count() error {
+	return segment.Guard(func() error { e.shown, e.docs = shows(e.Segment, e.hidden); return nil })
 }
 
 func (e *entry) numbers() numbers { return numbers{e.first, e.last} }

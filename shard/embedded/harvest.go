@@ -73,7 +73,7 @@ func (h *harvest) cut() error {
 	if err != nil {
 		return err
 	}
-	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs()})
+	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs(), docs: f.Roots()})
 	if h.inRAM += int64(len(data)); h.inRAM > h.shard.engine.tiers.held {
 		return h.spill()
 	}

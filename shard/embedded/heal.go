@@ -3,9 +3,12 @@ package embedded
 import (
 	"context"
 	"slices"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
-// Mend takes as long as reading all segments does.
+// Mend takes as long as reading all segments does, and where they do not show what there is, the names
+// of all rows.
 func (s *local) Mend(ctx context.Context) error {
 	done, err := s.begin(0)
 	if err != nil {
@@ -23,7 +26,7 @@ func (s *local) Mend(ctx context.Context) error {
 // which their documents are found again.
 func (x *segments) mend(ctx context.Context) error {
 	base := x.retained()
-	bad := map[*file]error{}
+	bad, lacking := map[*file]error{}, x.lacks()
 	for _, e := range base.entries {
 		if ctx.Err() != nil {
 			break
@@ -32,9 +35,22 @@ func (x *segments) mend(ctx context.Context) error {
 			bad[e.file] = err
 		}
 	}
+	if len(bad) == 0 {
+		wrong, err := base.miscounted()
+		if err == nil && wrong && !lacking {
+			x.shard.mu.Lock()
+			x.notice(fault.New(fault.Corrupt, "its segments show another number of documents than was counted"))
+			x.shard.mu.Unlock()
+		}
+		lacking = lacking || wrong
+	}
 	base.release()
 	err := x.inTurn(ctx, nil, func() error { x.lose(bad); return nil })
-	if err == nil {
+	switch {
+	case err != nil:
+	case lacking:
+		_, err = x.again(ctx, true, nil)
+	default:
 		_, err = x.refresh(ctx)
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/reshelve/reshelve/routing"
-	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -83,11 +82,7 @@ func (n *staging) inherit(e *Engine, s *source, within routing.Range) error {
 		if err != nil {
 			return err
 		}
-		roots, err := inherited.roots()
-		if err != nil {
-			return err
-		}
-		docs += roots
+		docs += int64(inherited.docs)
 		if inherited.shown > 0 {
 			n.add(inherited)
 		}
@@ -113,6 +108,7 @@ func (n *staging) add(e *entry) {
 	}
 	both := *n.entries[i]
 	both.shown += e.shown
+	both.docs += e.docs
 	if both.shown == both.Docs() {
 		both.hidden = nil
 	} else {
@@ -120,21 +116,4 @@ func (n *staging) add(e *entry) {
 		both.hidden.Keep(e.hidden)
 	}
 	n.entries[i] = &both
-}
-
-// roots is how many documents an entry shows.
-func (e *entry) roots() (n int64, err error) {
-	if e.Roots() == e.Docs() {
-		return int64(e.shown), nil
-	}
-	err = segment.Guard(func() error {
-		roots := e.RootSet()
-		for doc := roots.Next(0); int(doc) < e.Docs(); doc = roots.Next(doc + 1) {
-			if e.hidden == nil || !e.hidden.Has(doc) {
-				n++
-			}
-		}
-		return nil
-	})
-	return n, err
 }

@@ -140,6 +140,9 @@ func (x *segments) went(err error) bool {
 		}
 	}
 	s := x.shard
+	if x.lacks() { // that was told, and a commit is due when it has been made again
+		return false
+	}
 	s.engine.options.Logger.Warn("store: segments are kept as they are for now", "shard", place(s.id), "cause", err)
 	x.restTill.Store(time.Now().Add(retryAfter).UnixNano())
 	s.mu.Lock()

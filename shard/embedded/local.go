@@ -82,8 +82,8 @@ func (s *local) Stats() shard.Stats {
 	return shard.Stats{
 		Docs: s.state.docs, Tombstones: s.state.tombstones, Bytes: s.state.bytes,
 		SeqNo: s.state.last, Synced: s.mark.seqNo.Load(), Refreshed: s.published.seqNo, Pruned: s.state.pruned,
-		Segments: s.published.stack.count(),
-		Ops:      shard.OpCounts{Index: s.ops.index.Load(), Delete: s.ops.remove.Load(), Get: s.ops.get.Load(), Refresh: s.ops.refresh.Load()},
+		Segments: s.published.stack.count(), Estimated: s.state.estimated, Repairs: s.segments.repaired(),
+		Ops: shard.OpCounts{Index: s.ops.index.Load(), Delete: s.ops.remove.Load(), Get: s.ops.get.Load(), Refresh: s.ops.refresh.Load()},
 	}
 }
 

@@ -63,7 +63,9 @@ func (n *narrowed) entry(e *entry, within routing.Range) (*entry, error) {
 		changed.hidden = out.Clone()
 		changed.hidden.Add(e.hidden)
 	}
-	changed.shown = e.Docs() - changed.hidden.Count()
+	if err := changed.count(); err != nil {
+		return nil, err
+	}
 	if changed.shown == e.Docs() {
 		changed.hidden = nil
 	}

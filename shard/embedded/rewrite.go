@@ -55,7 +55,7 @@ func views(entries []*entry) (all []segment.View) {
 
 // entry shows all of what was rewritten.
 func (r *rewritten) entry() *entry {
-	e := &entry{file: r.file, number: r.number, shown: r.file.Docs(), first: r.sources[0].first, last: r.sources[0].last}
+	e := &entry{file: r.file, number: r.number, shown: r.file.Docs(), docs: r.file.Roots(), first: r.sources[0].first, last: r.sources[0].last}
 	for _, was := range r.sources {
 		e.first, e.last = min(e.first, was.first), max(e.last, was.last)
 	}
@@ -113,6 +113,9 @@ func (x *segments) show() error {
 		return nil
 	}
 	v := s.newView(p.snapshot, p.seqNo, p.within, p.docs)
+	if v.exact = p.exact; st.rows.known {
+		v.docs, v.exact = st.rows.docs, st.rows.counted
+	}
 	v.stack = st.retain()
 	return s.publish(v)
 }
@@ -146,7 +149,7 @@ func (s *stack) replaced(r rewritten) *stack {
 	for _, e := range entries {
 		e.retain()
 	}
-	return newStack(s.indexed, s.covers, s.lost, s.redone, entries)
+	return newStack(s.indexed, s.covers, s.lost, s.redone, entries).of(s.rows)
 }
 
 // hide takes away what a source showed when it was merged and does not show now. Its docs
@@ -154,6 +157,10 @@ func (s *stack) replaced(r rewritten) *stack {
 func (e *entry) hide(offset segment.Doc, was, now *entry) {
 	if now != nil && now.hidden == was.hidden {
 		return
+	}
+	e.docs -= was.docs
+	if now != nil {
+		e.docs += now.docs
 	}
 	shown := offset // the new doc of the first doc of the word that was shown
 	for w := range (was.Docs() + 63) / 64 {

@@ -24,6 +24,7 @@ type segments struct {
 	inRAM   atomic.Int64  // bytes of the stack's segments in memory
 	moved   int64         // how often the entries became others, or their files, but by what keeps them few; changed with the turn held
 	keeper
+	repairs
 
 	committed atomic.Int64 // sequence number of the manifest; -1: none
 	durable   durable
@@ -63,6 +64,7 @@ func (x *segments) set(st *stack) {
 	x.shard.engine.inRAM.Add(is - was)
 	x.stack.release()
 	x.stack = st
+	x.judge(st)
 }
 
 // next is the stack of a view: what the base holds, without what was written since, and
@@ -119,7 +121,7 @@ func (x *segments) attempt(ctx context.Context, v *view, base *stack) (st, rest 
 		h.drop()
 		return nil, nil, err
 	}
-	return newStack(v.seqNo, v.within, nil, redone, append(ed.kept(), more...)), nil, nil
+	return newStack(v.seqNo, v.within, nil, redone, append(ed.kept(), more...)).of(v.rows()), nil, nil
 }
 
 // fill hides and adds what makes the stack of the harvest's view. The parts are not in

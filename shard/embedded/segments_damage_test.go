@@ -287,3 +287,12 @@ func TestFilesOfNobodyGo(t *testing.T) {
 	l.must(l.engine.Close())
 	l.engine = nil
 }
+
+// copied is a copy of a folder.
+func copied(t *testing.T, dir string) string {
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}

@@ -90,6 +90,9 @@ func (s *source) pin(ctx context.Context) (*reader, error) {
 	if s.stack.indexed != s.view.seqNo || len(s.stack.lost) > 0 {
 		return r, fault.New(fault.Unavailable, "its segments were made again meanwhile")
 	}
+	if err := s.stack.whole(); err != nil {
+		return r, fault.Wrap(fault.Unavailable, err)
+	}
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package embedded
 import (
 	"sync/atomic"
 
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
 )
@@ -15,8 +16,17 @@ type stack struct {
 	entries []*entry
 	lost    []numbers // what is missing; a stack that lacks something is not published
 	redone  int64     // grows when something is read from the truth that is no change
+	rows    rowCount  // of the documents that there are as of indexed, in the range
+	wrong   error     // the entries show another number of documents; nil: they do not, or it is not known
 	views   []segment.View
 	users   atomic.Int64
+}
+
+// rowCount is how many documents the rows hold. The zero value is not known.
+type rowCount struct {
+	docs    int64
+	known   bool // else it is not
+	counted bool // else it is what segments have shown, until the rows have been counted
 }
 
 // newStack takes over one use of the file of each entry. It has one user.
@@ -27,6 +37,32 @@ func newStack(indexed int64, covers routing.Range, lost []numbers, redone int64,
 	}
 	s.users.Store(1)
 	return s
+}
+
+// of says how many documents there are, and looks whether the entries show as many. Nobody else has
+// the stack yet.
+func (s *stack) of(rows rowCount) *stack {
+	s.rows, s.wrong = rows, nil
+	if !rows.known || !rows.counted || len(s.lost) > 0 {
+		return s
+	}
+	shown := int64(0)
+	for _, e := range s.entries {
+		shown += int64(e.docs)
+	}
+	if shown != rows.docs {
+		s.wrong = fault.New(fault.Corrupt, "searches show %d documents, and there are %d, as of number %d", shown, rows.docs, s.indexed)
+	}
+	return s
+}
+
+// whole is why the stack does not show what there is; nil when it does, or that is not known. Nil
+// is whole.
+func (s *stack) whole() error {
+	if s == nil {
+		return nil
+	}
+	return s.wrong
 }
 
 // count is that of its entries. Nil has none.

@@ -59,10 +59,32 @@ func (e *Engine) Stage(ctx context.Context, index uint32, from []uint32, to []sh
 			return staged, failure(err)
 		}
 	}
+	if err := sameDocs(sources, next); err != nil {
+		return staged, err
+	}
 	if err := e.storeStaged(index, from, next); err != nil {
 		return staged, failure(err)
 	}
 	return staged, failure(e.show(index, next, staged))
+}
+
+// sameDocs checks that what is staged shows as many documents as the sources have rows, where these
+// were counted.
+func sameDocs(sources []*source, next []*staging) error {
+	there, shown := int64(0), int64(0)
+	for _, s := range sources {
+		if !s.view.exact {
+			return nil
+		}
+		there += s.view.docs
+	}
+	for _, n := range next {
+		shown += n.docs
+	}
+	if shown != there {
+		return fault.New(fault.Bug, "what is staged shows %d documents, and there are %d", shown, there)
+	}
+	return nil
 }
 
 // show gives the views of what was stored, as they are read back.

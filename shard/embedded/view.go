@@ -19,6 +19,7 @@ type view struct {
 	shard  *local
 	seqNo  int64
 	docs   int64
+	exact  bool // docs were counted, not taken over from segments
 	within routing.Range
 	recent *recent // some of what it shows, in memory, while it is indexed; nil: none
 	stack  *stack  // the segments of its documents; nil: none. Set before it is published
@@ -39,8 +40,13 @@ type snapshot struct {
 
 // view makes one of what is applied now. The mutex is held.
 func (s *local) view(db *store) *view {
-	return s.newView(&snapshot{Snapshot: db.NewSnapshot()}, s.state.last, s.state.within, s.state.docs)
+	v := s.newView(&snapshot{Snapshot: db.NewSnapshot()}, s.state.last, s.state.within, s.state.docs)
+	v.exact = !s.state.estimated
+	return v
 }
+
+// rows are those of the view.
+func (v *view) rows() rowCount { return rowCount{docs: v.docs, known: true, counted: v.exact} }
 
 func (s *local) newView(of *snapshot, seqNo int64, within routing.Range, docs int64) *view {
 	of.views++
@@ -58,7 +64,9 @@ func (v *view) over(within routing.Range) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.shard.newView(v.snapshot, v.seqNo, within, counted.docs), nil
+	narrowed := v.shard.newView(v.snapshot, v.seqNo, within, counted.docs)
+	narrowed.exact = true
+	return narrowed, nil
 }
 
 // drop ends one use of the view. The shard's mutex is held.
@@ -184,6 +192,9 @@ func (r *reader) usable() error {
 func errReopened() error {
 	return fault.New(fault.Unavailable, "the folder was opened again after a failure, which ended the readers")
 }
+
+// Lacks is what the stack of the reader's rows was found to be when it was made.
+func (r *reader) Lacks() error { return r.shard.failure(r.stack.whole()) }
 
 // Views are those of the stack that was published with the reader's rows.
 func (r *reader) Views() []segment.View {

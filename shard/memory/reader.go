@@ -47,6 +47,9 @@ func (r *Reader) Docs() int64 { return r.docs }
 // Views are one, or none where there is no document. It is made by the first who asks.
 func (r *Reader) Views() []segment.View { return r.found.of(r.rows, r.within, r.shard.indexer) }
 
+// Lacks is nil: views are made out of the rows.
+func (r *Reader) Lacks() error { return nil }
+
 // Get gives a row that belongs to the caller, tombstones included.
 func (r *Reader) Get(ctx context.Context, ref shard.Ref, noSource bool) (shard.Row, bool, error) {
 	if ctx.Err() != nil {

@@ -171,6 +171,12 @@ func (s *Shard) Mend(ctx context.Context) error {
 	return err
 }
 
+// Reindex finds nothing to do: segments are made out of the rows of each view.
+func (s *Shard) Reindex(ctx context.Context, _ func(int64)) error {
+	_, err := s.Refresh(ctx)
+	return err
+}
+
 // Shed finds nothing to do: no segment is shared.
 func (s *Shard) Shed(context.Context, func(context.Context, int) error) (read, left int64, err error) {
 	return 0, 0, nil

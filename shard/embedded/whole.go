@@ -1,0 +1,116 @@
+package embedded
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/reshelve/reshelve/segment"
+	"github.com/reshelve/reshelve/shard"
+)
+
+// repairs are how a shard comes to show again what there is.
+type repairs struct {
+	mending worker
+	lacking bool // the stack does not show what there is; guarded by the shard's mutex
+	made    [repairCauses]atomic.Int64
+}
+
+// Why documents were indexed that had been indexed before.
+const (
+	forCount  = iota // searches showed another number of documents than there were
+	forDamage        // a file was damaged
+	forOrder         // somebody ordered it
+	repairCauses
+)
+
+// judge looks whether the newest stack shows as many documents as there are. If not, the shard makes
+// it again by itself; that is logged once. The shard's mutex is held.
+func (x *segments) judge(st *stack) {
+	switch err := st.whole(); {
+	case err != nil && !x.lacking:
+		x.notice(err)
+		go x.mending.call(x.start, x.repair)
+	case err == nil && st != nil && st.rows.known && st.rows.counted && len(st.lost) == 0:
+		x.lacking = false
+	}
+}
+
+// notice counts and logs that searches do not show what there is. The shard's mutex is held.
+func (x *segments) notice(cause error) {
+	x.lacking = true
+	x.made[forCount].Add(1)
+	x.shard.engine.options.Logger.Error("store: searches do not show what there is; what they lack is indexed again", "shard", place(x.shard.id), "cause", cause)
+}
+
+func (x *segments) lacks() bool {
+	x.shard.mu.Lock()
+	defer x.shard.mu.Unlock()
+	return x.lacking
+}
+
+// repair indexes again what the published stack lacks: one shard of the engine at a time. It is called
+// until that has succeeded.
+func (x *segments) repair() (more bool) {
+	began, s := time.Now(), x.shard
+	select {
+	case s.engine.repairing <- struct{}{}:
+		defer func() { <-s.engine.repairing }()
+	case <-x.ctx.Done():
+		return false
+	}
+	indexed, err := x.again(x.ctx, true, nil)
+	switch {
+	case x.ctx.Err() != nil:
+		return false
+	case err == nil && !x.lacks():
+		s.engine.options.Logger.Info("store: searches show what there is again", "shard", place(s.id), "indexed", indexed, "took", time.Since(began).Round(time.Millisecond))
+		return false
+	case errors.As(err, new(*segment.Damaged)):
+		err = x.mend(x.ctx)
+	}
+	if err != nil && x.ctx.Err() == nil {
+		s.engine.options.Logger.Warn("store: indexing again failed, it is tried again", "shard", place(s.id), "cause", err)
+	}
+	select {
+	case <-time.After(retryAfter):
+		return true
+	case <-x.ctx.Done():
+		return false
+	}
+}
+
+// counted says how much the estimate of the documents was too low, of which the stack was made. The
+// shard's mutex is held. Nil has no stack.
+func (x *segments) counted(more int64) error {
+	if x == nil || x.stack == nil || !x.stack.rows.known || x.stack.rows.counted {
+		return nil
+	}
+	st := x.stack
+	for _, e := range st.entries {
+		e.retain()
+	}
+	x.set(newStack(st.indexed, st.covers, st.lost, st.redone, st.entries).of(rowCount{docs: st.rows.docs + more, known: true, counted: true}))
+	return x.show()
+}
+
+// miscounted is what an entry of the stack shows another number of docs of than it says. The error is
+// *segment.Damaged.
+func (st *stack) miscounted() (wrong bool, err error) {
+	for _, e := range st.entries {
+		is := *e
+		if err := is.count(); err != nil {
+			return false, err
+		}
+		wrong = wrong || is.shown != e.shown || is.docs != e.docs
+	}
+	return wrong, nil
+}
+
+// repaired are the counts. Nil has none.
+func (x *segments) repaired() (r shard.Repairs) {
+	if x == nil {
+		return r
+	}
+	return shard.Repairs{Count: x.made[forCount].Load(), Damage: x.made[forDamage].Load(), Order: x.made[forOrder].Load()}
+}
