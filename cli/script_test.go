@@ -101,7 +101,7 @@ func openFolder(ctx context.Context, dir string, o control.FolderOptions) (contr
 	return control.Folder{Coord: records, Engine: engine}, nil
 }
 
-func face(s *control.Store, _ control.Limits, movements coord.Store) *http.Server {
+func face(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, gateway.Options{}).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server

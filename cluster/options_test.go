@@ -135,6 +135,7 @@ func TestWhoAnswers(t *testing.T) {
 		{"opensearch", hello, "", "opensearch 2.19.0"},
 		{"elasticsearch", `{"version":{"number":"8.15.0-SNAPSHOT","build_flavor":"default"},"tagline":"You Know, for Search"}`, "", "elasticsearch 8.15.0"},
 		{"reshelve", `{"version":{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}}`, "", "reshelve 2.19.0"},
+		{"reshelve, for clients of Elasticsearch", `{"version":{"number":"8.19.0","build_type":"reshelve","opensearch_version":"2.19.0"},"tagline":"You Know, for Search"}`, "", "reshelve 2.19.0"},
 		{"in disguise", `{"version":{"number":"7.10.2"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`, nodes, "opensearch 2.18.0"},
 		{"no greeting", "", `{"nodes":{"a":{"version":"9.0.0"}}}`, "elasticsearch 9.0.0"},
 		{"too old", `{"version":{"number":"6.8.23"},"tagline":"You Know, for Search"}`, "", "refused: x: it is elasticsearch 6.8.23, which is too old for what is asked of it"},

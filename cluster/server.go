@@ -80,6 +80,7 @@ type greeting struct {
 		Distribution string `json:"distribution"`
 		Number       string `json:"number"`
 		Build        string `json:"build_type"`
+		OpenSearch   string `json:"opensearch_version"` // of Reshelve, where it tells its number to clients of Elasticsearch
 	} `json:"version"`
 }
 
@@ -102,6 +103,9 @@ func (c *Client) greet(ctx context.Context) (*Server, error) {
 	switch {
 	case g.Version.Build == "reshelve":
 		s.Product = Reshelve
+		if g.Version.OpenSearch != "" {
+			s.Version = readVersion(g.Version.OpenSearch)
+		}
 	case g.Version.Distribution == "opensearch" || strings.Contains(g.Tagline, "OpenSearch"):
 		s.Product = OpenSearch
 	}

@@ -28,7 +28,7 @@ type Wiring struct {
 	Offer   func(coord.Store) *http.Server
 	Remote  func(ctx context.Context, at Reached) (coord.Store, error)
 	// Face answers HTTP for a store, and offers the records of its movements.
-	Face func(s *Store, l Limits, movements coord.Store) *http.Server
+	Face func(s *Store, o FaceOptions, movements coord.Store) *http.Server
 	// Steer lets a server take orders for movements too; nil: none does.
 	Steer func(server *http.Server, d *Desk)
 }

@@ -17,7 +17,7 @@ const DefaultAt = "http://127.0.0.1:9200"
 // listeners. Leave closes the folder.
 func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, listeners ...net.Listener) (*cluster.Client, *Desk, func() error) {
 	pipes := newPipes()
-	server := c.wiring.Face(opened.store, Limits{}, opened.movements())
+	server := c.wiring.Face(opened.store, FaceOptions{}, opened.movements())
 	desk := c.serveDesk(opened, dir, pipes.dial, logger)
 	if c.wiring.Steer != nil {
 		c.wiring.Steer(server, desk)

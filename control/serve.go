@@ -24,10 +24,23 @@ type ServeRequest struct {
 	Listen string // HOST:PORT, loopback only; "127.0.0.1:9200". Port 0: any free one
 	Memory int64  // bytes that the process aims to stay below; 256 MiB
 	Limits Limits // of requests
+	Compat string // whose clients are let in: CompatOpenSearch, or CompatElasticsearch; "opensearch"
 	// AllowHosts are names that a request may have in Host beside those of loopback, and
 	// AllowOrigins pages of other origins that may send requests: scheme://host[:port].
 	AllowHosts, AllowOrigins []string
 	Logger                   *slog.Logger // slog.Default()
+}
+
+// Whose clients a store that is served lets in.
+const (
+	CompatOpenSearch    = "opensearch"
+	CompatElasticsearch = "elasticsearch" // those of Elasticsearch from 7.14 to 9, too
+)
+
+// FaceOptions say how a store is served.
+type FaceOptions struct {
+	Limits
+	Compat string // see ServeRequest
 }
 
 // Limits bound what one request may ask for. The zero value of a field is the
@@ -77,6 +90,10 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if req.Limits.InFlightBytes == 0 {
 		req.Limits.InFlightBytes = req.Memory / 2
 	}
+	if req.Compat != "" && req.Compat != CompatOpenSearch && req.Compat != CompatElasticsearch {
+		err := fault.New(fault.Usage, "%q is not known for whose clients are let in", req.Compat)
+		return fault.WithNext(err, "write --compat %s, or leave it out for clients of OpenSearch", CompatElasticsearch)
+	}
 	keepBelow(req.Memory)
 	if threads := runtime.GOMAXPROCS(0); threads < minThreads && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(minThreads)
@@ -117,7 +134,7 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 	if err != nil {
 		return errors.Join(err, tcp.Close())
 	}
-	server := c.wiring.Face(opened.store, req.Limits, opened.movements())
+	server := c.wiring.Face(opened.store, FaceOptions{req.Limits, req.Compat}, opened.movements())
 	inside := newPipes()
 	if c.wiring.Steer != nil {
 		desk := c.serveDesk(opened, req.Data, inside.dial, req.Logger)

@@ -18,6 +18,7 @@ type (
 	Where       = store.Where
 	RowsOf      = store.RowsOf
 	Found       = store.Found
+	Point       = store.Point
 	PhaseError  = store.PhaseError
 	FailedIndex = store.Failure
 	ByQuery     = store.ByQuery

@@ -36,6 +36,7 @@ const (
 	JSONEOF                 Type = "json_e_o_f_exception"
 	Mapper                  Type = "mapper_exception"
 	MapperParsing           Type = "mapper_parsing_exception"
+	MediaTypeHeader         Type = "media_type_header_exception"
 	NamedObjectNotFound     Type = "named_object_not_found_exception"
 	NotXContent             Type = "not_x_content_exception"
 	NullPointer             Type = "null_pointer_exception"
@@ -55,6 +56,7 @@ const (
 	SearchPhaseExecution    Type = "search_phase_execution_exception"
 	Security                Type = "security_exception"
 	Settings                Type = "settings_exception"
+	Status                  Type = "status_exception"
 	StreamConstraints       Type = "stream_constraints_exception"
 	StrictDynamicMapping    Type = "strict_dynamic_mapping_exception"
 	Timeout                 Type = "timeout_exception"
@@ -112,6 +114,7 @@ var Types = []Row{
 	{JSONEOF, 400, fault.Refused, true},
 	{Mapper, 500, fault.Bug, false},
 	{MapperParsing, 400, fault.Refused, false},
+	{MediaTypeHeader, 400, fault.Refused, true},
 	{NamedObjectNotFound, 400, fault.Refused, true},
 	{NotXContent, 400, fault.Refused, true},
 	{NullPointer, 500, fault.Bug, true},
@@ -131,6 +134,7 @@ var Types = []Row{
 	{SearchPhaseExecution, 400, fault.Refused, false},
 	{Security, 403, fault.Unauthorised, false},
 	{Settings, 400, fault.Refused, false},
+	{Status, 400, fault.Refused, false},
 	{StreamConstraints, 400, fault.Refused, true},
 	{StrictDynamicMapping, 400, fault.Refused, false},
 	{Timeout, 503, fault.Unavailable, false},

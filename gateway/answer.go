@@ -12,6 +12,7 @@ import (
 type appearance struct {
 	pretty bool
 	yaml   bool
+	vendor media       // the media type of a client of Elasticsearch; zero: the usual one
 	filter *pathFilter // nil: everything
 }
 
@@ -36,12 +37,13 @@ func (c *call) readAppearance() error {
 	}
 	switch c.text("format", "") {
 	case "yaml", "application/yaml":
-		c.look.yaml = true
+		c.look.yaml, c.look.vendor = true, media{}
 	case "json", "application/json":
+		c.look.yaml, c.look.vendor = false, media{}
 	default:
 		accept := c.r.Header.Get("Accept")
 		kind := c.r.Header.Get("Content-Type")
-		c.look.yaml = strings.HasPrefix(accept, "application/yaml") ||
+		c.look.yaml = c.look.yaml || strings.HasPrefix(accept, "application/yaml") ||
 			(accept == "" || accept == "*/*") && strings.HasPrefix(kind, "application/yaml")
 	}
 	return nil
@@ -78,6 +80,9 @@ func (c *call) send(status int) error {
 	case c.look.pretty:
 		c.spare = appendPretty(c.spare[:0], c.out)
 		c.out, c.spare = c.spare, c.out
+	}
+	if c.look.vendor != (media{}) {
+		kind = c.look.vendor.told()
 	}
 	return c.deliver(status, kind)
 }

@@ -19,6 +19,7 @@ type call struct {
 	values   [maxNames]string // of the endpoint's names
 	params   []param
 	look     appearance // how the client wants its answer
+	sent     media      // of the body
 	body     []byte     // as read by content; valid until the call ends
 	held     int64      // bytes counted as in flight
 	started  time.Time

@@ -145,7 +145,7 @@ func (c *call) catNodes() error {
 			id = id[:4]
 		}
 		m := memory()
-		return [][]any{{id, os.Getpid(), host, port, address, compatible, "reshelve", c.s.options.Version,
+		return [][]any{{id, os.Getpid(), host, port, address, c.s.version(), "reshelve", c.s.options.Version,
 			size(c.s.store.Health().Disk.Free), size(m.HeapAlloc), percentOf(m.HeapAlloc, m.HeapSys), size(m.HeapSys),
 			nil, nil, nil, nil, nil, time.Since(c.s.started).Truncate(time.Millisecond),
 			"dimr", strings.Join(roles, ","), "*", c.s.options.Name}}, nil

@@ -66,6 +66,9 @@ func (c *call) wantsJSON() bool {
 		}
 		return false
 	}
+	if c.look.vendor != (media{}) {
+		return true
+	}
 	accept := c.r.Header.Get("Accept")
 	return strings.HasPrefix(accept, "application/json") || strings.HasPrefix(accept, "application/yaml")
 }

@@ -72,7 +72,7 @@ func (c *call) nodeMembers(statistics bool) object {
 		return object{{"timestamp", time.Now().UnixMilli()}, {"name", c.s.options.Name}, {"transport_address", address}, {"host", host},
 			{"ip", address}, {"roles", roles}, {"attributes", object{}}}
 	}
-	return object{{"name", c.s.options.Name}, {"transport_address", address}, {"host", host}, {"ip", host}, {"version", compatible},
+	return object{{"name", c.s.options.Name}, {"transport_address", address}, {"host", host}, {"ip", host}, {"version", c.s.version()},
 		{"build_type", "reshelve"}, {"build_hash", c.s.options.Version}, {"roles", roles}, {"attributes", object{}}}
 }
 

@@ -47,7 +47,7 @@ func (c *call) clusterNodes() object {
 	}
 	count.add("search", 0)
 	return object{
-		{"count", count}, {"versions", []string{compatible}},
+		{"count", count}, {"versions", []string{c.s.version()}},
 		{"os", object{{"available_processors", runtime.NumCPU()}, {"allocated_processors", runtime.GOMAXPROCS(0)},
 			{"names", array{object{{"name", runtime.GOOS}, {"count", 1}}}}}},
 		{"discovery_types", object{{"single-node", 1}}}, {"plugins", array{}},

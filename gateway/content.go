@@ -22,6 +22,9 @@ func (c *call) checkContentType() error {
 	if header == "application/json" || header == "application/x-ndjson" { // nearly always
 		return nil
 	}
+	if c.sent.readable() {
+		return nil
+	}
 	media, _, err := mime.ParseMediaType(header)
 	switch media {
 	case "application/json", "application/x-ndjson", "application/yaml", "application/smile", "application/cbor",
@@ -166,7 +169,7 @@ func (c *call) tooLarge(limit int64) error {
 // translate makes the body JSON when it came as YAML, SMILE or CBOR.
 func (c *call) translate(limit int64) error {
 	header := c.r.Header.Get("Content-Type")
-	if !strings.HasPrefix(header, "application/yaml") && !strings.HasPrefix(header, "application/smile") && !strings.HasPrefix(header, "application/cbor") {
+	if c.sent.format != "yaml" && c.sent.format != "smile" && c.sent.format != "cbor" && !strings.HasPrefix(header, "application/yaml") && !strings.HasPrefix(header, "application/smile") && !strings.HasPrefix(header, "application/cbor") {
 		return nil
 	}
 	out, err := xcontent.ToJSON(nil, c.body, int(limit))

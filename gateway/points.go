@@ -23,18 +23,7 @@ func (c *call) openPoint() error {
 	if !c.isSet("keep_alive") {
 		return exception.New(exception.ActionRequestValidation, "Validation Failed: 1: keep alive not specified;")
 	}
-	keep, err := c.duration("keep_alive", 0)
-	if err != nil {
-		return err
-	}
-	if keep > longestKeep {
-		return tooLong("keep_alive", "point_in_time.max_keep_alive", c)
-	}
-	where := control.Where{Routing: c.text("routing", "")}
-	if where.Expression, err = c.expression("index", searched); err != nil {
-		return err
-	}
-	point, err := c.s.store.OpenPoint(c.ctx(), where.Expression, where.Routing, keep)
+	point, err := c.pin("point_in_time.max_keep_alive")
 	if err != nil {
 		return err
 	}
@@ -42,6 +31,22 @@ func (c *call) openPoint() error {
 	out = appendShards(append(out, ','), point.Shards)
 	c.out = append(strconv.AppendInt(append(out, `,"creation_time":`...), point.Created.UnixMilli(), 10), '}')
 	return c.send(http.StatusOK)
+}
+
+// pin opens a point in time for as long as the request asks, up to what a setting allows.
+func (c *call) pin(setting string) (*control.Point, error) {
+	keep, err := c.duration("keep_alive", 0)
+	if err != nil {
+		return nil, err
+	}
+	if keep > longestKeep {
+		return nil, tooLong("keep_alive", setting, c)
+	}
+	expression, err := c.expression("index", searched)
+	if err != nil {
+		return nil, err
+	}
+	return c.s.store.OpenPoint(c.ctx(), expression, c.text("routing", ""), keep)
 }
 
 // listPoints tells which points in time are open.

@@ -12,6 +12,9 @@ var rootRoutes = []route{
 // root tells who answers. The distribution and version are those that clients
 // check for; the tagline and build type say what it really is.
 func (c *call) root() error {
+	if c.s.elastic() {
+		return c.elasticRoot()
+	}
 	o := c.s.options
 	out := appendString(append(c.out, `{"name":`...), o.Name)
 	out = appendString(append(out, `,"cluster_name":`...), o.Cluster)

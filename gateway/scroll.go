@@ -86,10 +86,16 @@ func (c *call) nextPage() error {
 
 // checkScrollID refuses what was never given out.
 func checkScrollID(id string) error {
-	if raw, err := base64.RawURLEncoding.DecodeString(id); err != nil || len(raw) != 33 {
+	if !isPointID(id) {
 		return exception.New(exception.IllegalArgument, "Cannot parse scroll id")
 	}
 	return nil
+}
+
+// isPointID reports whether an id may be that of a point in time or a scroll.
+func isPointID(id string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	return err == nil && len(raw) == 33
 }
 
 // failNoContext answers that a scroll has ended, in the form that clients know.

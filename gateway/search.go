@@ -126,6 +126,7 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 		return err
 	}
 	where.Whole = !partial
+	c.breakTies(x)
 	refused := x.Check()
 	if refused == nil && x.Slice != nil && x.PIT == nil && !c.isSet("scroll") {
 		refused = exception.New(exception.Search, "`slice` cannot be used outside of a scroll context or PIT context")

@@ -26,7 +26,11 @@ type Server struct {
 func New(s *control.Store, o Options) *Server {
 	server := &Server{store: s, options: o.withDefaults(), routes: &node{}, started: time.Now()}
 	server.calls.New = func() any { return new(call) }
-	for _, r := range allRoutes() {
+	routes := allRoutes()
+	if server.elastic() {
+		routes = append(routes, elasticRoutes...)
+	}
+	for _, r := range routes {
 		server.routes.add(&r)
 	}
 	return server
@@ -41,6 +45,9 @@ func allRoutes() []route {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := s.calls.Get().(*call)
 	c.begin(s, w, r)
+	if s.elastic() {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.crash(cause)
@@ -77,6 +84,9 @@ func (c *call) serve() error {
 		c.w.Header().Set("X-Opaque-Id", id)
 	}
 	if err := c.outdate(); err != nil {
+		return err
+	}
+	if err := c.readMedia(); err != nil {
 		return err
 	}
 	if err := c.readParams(); err != nil {

@@ -47,6 +47,36 @@ func ReadScrollIDs(body []byte) ([]string, error) { return readIDs(body, "scroll
 // or an array.
 func ReadPITs(body []byte) ([]string, error) { return readIDs(body, "pit_id") }
 
+// ReadPIT reads the body that names the point in time to end, in the words of Elasticsearch:
+// {"id": …}.
+func ReadPIT(body []byte) (id string, err error) {
+	err = readPlain(body, func(p *parser, name string) error {
+		switch {
+		case name != "id":
+			return unknownParameter(name, token.Key)
+		case !p.isValue():
+			return exception.New(exception.IllegalArgument, "the request must contain only [id] field")
+		}
+		id = p.text()
+		return nil
+	})
+	if err == nil && id == "" {
+		err = exception.New(exception.IllegalArgument, "search context id is not provided")
+	}
+	return id, err
+}
+
+// ReadOpenPIT reads the body of a request that opens a point in time: there is nothing in it
+// that this version does.
+func ReadOpenPIT(body []byte) error {
+	return readPlain(body, func(p *parser, name string) error {
+		if name == "index_filter" {
+			return p.unsupported("[index_filter]")
+		}
+		return exception.New(exception.XContentParse, "[open_point_in_time_request] unknown field [%s]", name)
+	})
+}
+
 func readIDs(body []byte, key string) (ids []string, err error) {
 	err = readPlain(body, func(p *parser, name string) error {
 		if name != key || p.kind != token.Array && !p.isValue() {

@@ -88,10 +88,10 @@ func openFolderWith(ctx context.Context, dir string, o embedded.Options) (contro
 }
 
 // face puts the HTTP API before a store.
-func face(s *control.Store, l control.Limits, movements coord.Store) *http.Server {
+func face(s *control.Store, o control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, gateway.Options{
-		BodyBytes: l.BodyBytes, ItemBytes: int(l.ItemBytes), InFlightBytes: l.InFlightBytes,
-		Depth: l.Depth, HeaderBytes: int(l.HeaderBytes), BodyTimeout: l.Timeout,
+		BodyBytes: o.BodyBytes, ItemBytes: int(o.ItemBytes), InFlightBytes: o.InFlightBytes,
+		Depth: o.Depth, HeaderBytes: int(o.HeaderBytes), BodyTimeout: o.Timeout, Dialect: gateway.Dialect(o.Compat),
 	}).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server
