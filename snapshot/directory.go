@@ -158,7 +158,7 @@ func (r *rangeReader) open() (err error) {
 	r.left = min(r.rest, r.part.Size-r.offset)
 	r.stream, err = r.shard.Index.snapshot.repo.bucket.Open(r.ctx, r.part.Key, r.offset, r.left)
 	if fault.Is(err, fault.NotFound) {
-		return dangling(err, "the manifest names blob %s, which is missing", r.part.Key)
+		return r.shard.Index.snapshot.orDeleted(r.ctx, dangling(err, "the manifest names blob %s, which is missing", r.part.Key))
 	}
 	return fault.At(err, "blob "+r.part.Key)
 }

@@ -37,6 +37,10 @@
 //  4. What cannot be read is Refused with what it is and what to do; it is never
 //     skipped.
 //  5. Memory does not grow with the size of a shard.
+//  6. A cluster may go on writing to the repository. What it replaces, the root file
+//     and the indices of shards, is read again where it is not there: damage is
+//     what the present root file names and is not there. A snapshot that is deleted
+//     meanwhile is Refused as such.
 //
 // # Absent on purpose
 //

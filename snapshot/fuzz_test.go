@@ -69,7 +69,7 @@ func FuzzSnapshotFile(f *testing.F) {
 		if _, err := decodeMetadata(wrap(codecSnapshot, payload), codecSnapshot, &file); err != nil || file.Snapshot == nil {
 			return
 		}
-		s := &Snapshot{repo: &Repository{Generation: -1, root: &root{}}, layout: layout{id: "x"}}
+		s := &Snapshot{repo: newRepository(&mapBucket{}, -1, &root{}), layout: layout{id: "x"}}
 		if s.fill(file.Snapshot) != nil || s.compare(rootSnapshot{Name: s.Name}, file.Snapshot) != nil {
 			return
 		}
@@ -154,7 +154,7 @@ func FuzzGlobal(f *testing.F) {
 	seedPayloads(f, codecGlobal, "meta-*.dat")
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		b := &mapBucket{blobs: map[string][]byte{"meta-x.dat": wrap(codecGlobal, payload)}}
-		s := &Snapshot{repo: &Repository{bucket: b}, layout: layout{id: "x"}, GlobalState: true}
+		s := &Snapshot{repo: newRepository(b, -1, &root{}), layout: layout{id: "x"}, GlobalState: true}
 		g, err := s.Global(context.Background())
 		if err != nil {
 			return

@@ -44,7 +44,7 @@ func (s *Snapshot) Global(ctx context.Context) (*Global, error) {
 		return &Global{}, nil
 	}
 	if err != nil {
-		return nil, dangling(err, "snapshot %q includes the global state, but %s is missing", s.Name, key)
+		return nil, s.orDeleted(ctx, dangling(err, "snapshot %q includes the global state, but %s is missing", s.Name, key))
 	}
 	if file.Meta == nil {
 		return nil, fault.At(fault.New(fault.Corrupt, `has no key "meta-data"`), key)

@@ -42,10 +42,11 @@ func (s *Snapshot) Index(ctx context.Context, name string) (*Index, error) {
 	var file map[string]indexFile
 	e, err := s.repo.readPacked(ctx, key, s.layout.codec(codecIndex), &file)
 	if err != nil {
-		if fault.Is(err, fault.NotFound) && s.mayLack(name, -1) {
+		lost := s.orDeleted(ctx, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key))
+		if fault.Is(err, fault.NotFound) && fault.Is(lost, fault.Corrupt) && s.mayLack(name, -1) {
 			return nil, fault.At(fault.New(fault.NotFound, "is not in snapshot %q, whose state is %s", s.Name, s.State), "index "+name)
 		}
-		return nil, dangling(err, "snapshot %q holds index %q, but %s is missing", s.Name, name, key)
+		return nil, lost
 	}
 	meta, ok := file[name]
 	if !ok || len(file) != 1 {

@@ -86,7 +86,7 @@ func (m miniature) build() *mapBucket {
 			data = wrap(codecGlobal, data)
 		case strings.Contains(key, "snap-") && (text[0] == '{' || strings.HasPrefix(text, "DFL")):
 			data = wrap(codecSnapshot, data)
-		case strings.HasSuffix(key, "/index-a"), strings.HasSuffix(key, "/index-b"):
+		case strings.Contains(key, "/index-") && text != "{}":
 			data = wrap(codecShardIndex, data)
 		case strings.Contains(key, "/meta-"):
 			data = wrap(codecIndex, data)

@@ -13,8 +13,8 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// Repository is one snapshot repository as it stood when it was opened. It is
-// safe for concurrent use.
+// Repository is one snapshot repository as it stood when it was opened; a cluster
+// may go on writing to it meanwhile. It is safe for concurrent use.
 type Repository struct {
 	// Generation is the N of the root file index-N; −1 where the root file is the
 	// index of 1.x and 2.x.
@@ -24,7 +24,8 @@ type Repository struct {
 	MinVersion string // what a server must be at least to read it, e.g. "7.9.0"; "" before 7.6
 
 	bucket       Bucket
-	root         *root
+	root         *root          // as the repository was opened
+	present      *presentRoot   // as it was read last
 	incompatible []rootSnapshot // that servers since 5.0 do not open
 	hashed       hashedPaths
 }
@@ -32,45 +33,61 @@ type Repository struct {
 // Open finds the root file that counts and reads it. What is no repository is
 // fault.NotFound, an encrypted one fault.Refused, a damaged one fault.Corrupt.
 func Open(ctx context.Context, b Bucket) (*Repository, error) {
-	files, err := findRoot(ctx, b)
+	files, root, err := findAndReadRoot(ctx, b, nil)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRoot(ctx, b, files)
-	if !fault.Is(err, fault.NotFound) || files == (rootFiles{generation: -1}) {
-		return r, err
-	}
-	// A cluster that writes replaces index-N by index-N+1: look once more.
-	if files, err = findRoot(ctx, b); err != nil {
-		return nil, err
-	}
-	r, err = openRoot(ctx, b, files)
-	return r, dangling(err, "%s was listed, but cannot be read", generationKey(files.generation))
-}
-
-func openRoot(ctx context.Context, b Bucket, files rootFiles) (*Repository, error) {
-	r := &Repository{Generation: files.generation, bucket: b}
-	key, parse := generationKey(files.generation), parseRoot
-	if files.generation < 0 {
-		if !files.old {
-			return nil, noRepository(ctx, b)
-		}
-		key, parse = oldRootKey, parseOldRoot
-	}
-	data, err := readBlob(ctx, b, key)
-	if err != nil {
-		return nil, err
-	}
-	if r.root, err = parse(data); err != nil {
-		return nil, fault.At(err, key)
-	}
-	r.UUID, r.ClusterID, r.MinVersion = r.root.UUID, r.root.ClusterID, r.root.MinVersion
+	r := newRepository(b, files.generation, root)
+	r.UUID, r.ClusterID, r.MinVersion = root.UUID, root.ClusterID, root.MinVersion
 	if files.incompatible {
 		if err := r.readIncompatible(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return r, r.findHashedPaths(ctx)
+}
+
+func newRepository(b Bucket, generation int64, root *root) *Repository {
+	r := &Repository{Generation: generation, bucket: b, root: root, present: &presentRoot{}}
+	r.present.Store(&rootState{generation, root})
+	return r
+}
+
+// maxRootReads bounds how often the root file is looked for again.
+const maxRootReads = 5
+
+// findAndReadRoot finds the root file that counts and reads it, or takes what was seen where it is the same. A cluster
+// that writes replaces index-N by index-N+1: one that was found and is not there any more is looked for again.
+func findAndReadRoot(ctx context.Context, b Bucket, seen *rootState) (files rootFiles, root *root, err error) {
+	for range maxRootReads {
+		if files, err = findRoot(ctx, b); err != nil {
+			return files, nil, err
+		}
+		if files.generation < 0 && !files.old {
+			return files, nil, noRepository(ctx, b)
+		}
+		if seen != nil && files.generation >= 0 && files.generation == seen.generation {
+			return files, seen.root, nil
+		}
+		if root, err = readRoot(ctx, b, files); !fault.Is(err, fault.NotFound) {
+			return files, root, err
+		}
+	}
+	return files, nil, dangling(err, "%s was listed, but cannot be read", generationKey(files.generation))
+}
+
+// readRoot reads one root file.
+func readRoot(ctx context.Context, b Bucket, files rootFiles) (*root, error) {
+	key, parse := generationKey(files.generation), parseRoot
+	if files.generation < 0 {
+		key, parse = oldRootKey, parseOldRoot
+	}
+	data, err := readBlob(ctx, b, key)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parse(data)
+	return parsed, fault.At(err, key)
 }
 
 // readIncompatible reads which snapshots of 1.x a later server set aside.
@@ -119,7 +136,8 @@ func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
 }
 
 // loadAll reads the listed snapshots. Damaged ones are left out and told by the
-// error; any other error leaves none.
+// error, and those that were deleted meanwhile are not told; any other error leaves
+// none.
 func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Snapshot, error) {
 	all, broken := make([]*Snapshot, len(entries)), make([]error, len(entries))
 	group, ctx := errgroup.WithContext(ctx)
@@ -127,6 +145,10 @@ func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Sn
 	for i, entry := range entries {
 		group.Go(func() (err error) {
 			all[i], err = r.load(ctx, entry)
+			if errors.Is(err, errDeleted) {
+				all[i] = nil
+				return nil
+			}
 			if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Refused) {
 				all[i], broken[i] = nil, err
 				return nil

@@ -54,10 +54,11 @@ func (i *Index) noManifest(ctx context.Context, n int, path, key string) error {
 		}
 		return i.shallow(shallow)
 	}
-	if s.mayLack(i.Name, n) {
+	lost := s.orDeleted(ctx, dangling(fault.New(fault.NotFound, "missing"), "snapshot %q holds shard %d of index %q, but %s is missing", s.Name, n, i.Name, key))
+	if fault.Is(lost, fault.Corrupt) && s.mayLack(i.Name, n) {
 		return fault.At(fault.New(fault.NotFound, "shard %d is not in snapshot %q, whose state is %s", n, s.Name, s.State), "index "+i.Name)
 	}
-	return dangling(fault.New(fault.NotFound, "missing"), "snapshot %q holds shard %d of index %q, but %s is missing", s.Name, n, i.Name, key)
+	return lost
 }
 
 // mayLack tells whether the snapshot itself says that it does not hold a shard

@@ -31,41 +31,34 @@ func (sh *Shard) checkPlace(ctx context.Context, manifest string) error {
 	if !slices.ContainsFunc(sh.Files, func(f File) bool { return !f.Virtual }) {
 		return sh.compareIndex(ctx, manifest)
 	}
-	key, err := sh.namedIndexKey()
-	if err != nil || key == "" {
-		return err
-	}
-	there, err := exists(ctx, sh.Index.snapshot.repo.bucket, key)
-	if err == nil && !there {
-		err = fault.New(fault.Corrupt, "the root file names %s, which is missing: the shard's folder was swapped, or lost a file", key)
-	}
-	return err
+	return sh.withIndex(ctx, sh.namedIndexKey, func(key string) error {
+		_, err := sh.Index.snapshot.repo.bucket.Size(ctx, key)
+		return fault.At(err, key)
+	})
 }
 
 // compareIndex compares the manifest with the shard's index. Where the store
 // cannot list and the root file does not name the shard's index, there is nothing
 // to compare with.
 func (sh *Shard) compareIndex(ctx context.Context, manifest string) error {
-	key, err := sh.indexKey(ctx)
-	if err != nil || key == "" {
-		return err
-	}
 	var blobs []string
 	for _, f := range sh.Files {
 		blobs = append(blobs, f.Blob)
 	}
-	var index shardIndex
-	repo, name := sh.Index.snapshot.repo, sh.Index.snapshot.Name
-	if err := repo.readMetadata(ctx, key, codecShardIndex, &index); err != nil {
-		return dangling(err, "the root file names %s, which is missing", key)
-	}
-	listed, ok := index.Snapshots[name]
 	slices.Sort(blobs)
-	slices.Sort(listed.Files)
-	if !ok || !slices.Equal(blobs, listed.Files) {
-		return fault.New(fault.Corrupt, "%s: lists %d files for snapshot %q, %s lists %d others: the file was swapped", manifest, len(blobs), name, key, len(listed.Files))
-	}
-	return nil
+	return sh.withIndex(ctx, sh.indexKey, func(key string) error {
+		var index shardIndex
+		repo, name := sh.Index.snapshot.repo, sh.Index.snapshot.Name
+		if err := repo.readMetadata(ctx, key, codecShardIndex, &index); err != nil {
+			return err
+		}
+		listed, ok := index.Snapshots[name]
+		slices.Sort(listed.Files)
+		if !ok || !slices.Equal(blobs, listed.Files) {
+			return fault.New(fault.Corrupt, "%s: lists %d files for snapshot %q, %s lists %d others: the file was swapped", manifest, len(blobs), name, key, len(listed.Files))
+		}
+		return nil
+	})
 }
 
 // lostIndex is fault.Corrupt where a shard of Elasticsearch 2.0 to 7.5, whose index the root file does
@@ -75,7 +68,7 @@ func (sh *Shard) lostIndex(ctx context.Context) error {
 	if sh.Index.snapshot.layout.plain { // 1.x has none
 		return nil
 	}
-	named, err := sh.namedIndexKey()
+	named, err := sh.namedIndexKey(ctx, sh.Index.snapshot.repo.present.Load())
 	if err != nil || named != "" {
 		return err
 	}
@@ -90,10 +83,10 @@ func (sh *Shard) lostIndex(ctx context.Context) error {
 	return fault.WithNext(err, "put it back from a copy of the repository, or take another snapshot of the index into it, which writes it anew; the documents are complete without it, and migrate moves them")
 }
 
-// namedIndexKey is the key of the shard's index that the root file names; "" where
-// it names none.
-func (sh *Shard) namedIndexKey() (string, error) {
-	gens := sh.Index.snapshot.indexOf[sh.Index.Name].Generations
+// namedIndexKey is the key of the shard's index that the root file names now; ""
+// where it names none.
+func (sh *Shard) namedIndexKey(_ context.Context, now *rootState) (string, error) {
+	gens := now.root.Indices[sh.Index.Name].Generations
 	if sh.Number >= len(gens) || gens[sh.Number] == nil || strings.HasPrefix(*gens[sh.Number], "_") {
 		return "", nil
 	}
@@ -103,8 +96,8 @@ func (sh *Shard) namedIndexKey() (string, error) {
 
 // indexKey is the key of the shard's newest index: the root file names it from
 // 7.6 on, before it has the highest number. "" where it cannot be known.
-func (sh *Shard) indexKey(ctx context.Context) (string, error) {
-	if key, err := sh.namedIndexKey(); err != nil || key != "" {
+func (sh *Shard) indexKey(ctx context.Context, now *rootState) (string, error) {
+	if key, err := sh.namedIndexKey(ctx, now); err != nil || key != "" {
 		return key, err
 	}
 	s := sh.Index.snapshot

@@ -143,7 +143,7 @@ func (r *Repository) load(ctx context.Context, entry rootSnapshot) (*Snapshot, e
 			return s, s.countShards(ctx)
 		}
 	}
-	return s, dangling(err, "the root file (generation %d) names snapshot %q, but %s is missing", r.Generation, entry.Name, layout{id: entry.blob()}.snapKey())
+	return s, r.orDeleted(ctx, entry, dangling(err, "the root file (generation %d) names snapshot %q, but %s is missing", r.Generation, entry.Name, layout{id: entry.blob()}.snapKey()))
 }
 
 // countShards reads the metadata of all indices for CheckShards. The files of

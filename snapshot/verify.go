@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -77,7 +78,7 @@ func (s *Snapshot) Verify(ctx context.Context, opts VerifyOptions) (Verification
 
 // problem lists damage and refusals and returns what ends the verification.
 func (v *verifier) problem(err error) error {
-	if err == nil || !isProblem(err) {
+	if !isProblem(err) {
 		return err
 	}
 	v.done.Problems = append(v.done.Problems, err)
@@ -86,6 +87,9 @@ func (v *verifier) problem(err error) error {
 
 // isProblem tells what is listed from what ends the verification.
 func isProblem(err error) bool {
+	if errors.Is(err, errDeleted) {
+		return false
+	}
 	return fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Refused) || fault.Is(err, fault.NotFound)
 }
 
@@ -188,7 +192,7 @@ func (sh *Shard) checkFile(ctx context.Context, f *File) error {
 	for _, part := range sh.parts(f) {
 		size, err := sh.Index.snapshot.repo.bucket.Size(ctx, part.Key)
 		if fault.Is(err, fault.NotFound) {
-			return fault.New(fault.Corrupt, "blob %s is missing", part.Key)
+			return sh.Index.snapshot.orDeleted(ctx, fault.New(fault.Corrupt, "blob %s is missing", part.Key))
 		} else if err != nil {
 			return err
 		}
