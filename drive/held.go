@@ -180,14 +180,18 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 		// Someone was faster, or nobody knows: what is stored tells.
 		there, reading := h.driver.store.Get(h.lease, h.key)
 		switch {
-		case fault.Is(reading, fault.NotFound):
+		case fault.Is(reading, fault.NotFound) && fault.Is(err, fault.Conflict):
 			return fault.At(fault.New(fault.LostLease, "its record is gone"), h.key)
+		case fault.Is(reading, fault.NotFound):
+			return err
 		case reading != nil:
 			return reading
 		case bytes.Equal(there.Value, value):
 			h.keep(next, there.Revision, now)
 			return nil
-		case there.Revision == h.revision: // it did not happen
+		case there.Revision <= h.revision && fault.Is(err, fault.Conflict): // the one answer or the other is of a copy that lags
+			return fault.New(fault.Transient, "the store shows the record at revision %d, and does not change it at %d", there.Revision, h.revision)
+		case there.Revision <= h.revision: // it did not happen, or is not shown yet
 			return err
 		}
 		var piece T

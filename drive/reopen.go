@@ -9,6 +9,30 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
+// RemoveFailed deletes the piece at key if it has failed; one that others have begun anew meanwhile stays,
+// and one that is gone is no error.
+func (d *Driver) RemoveFailed(ctx context.Context, key string) error {
+	return again(ctx, func() error {
+		record, err := d.store.Get(ctx, key)
+		if err != nil {
+			return unless(err, fault.NotFound)
+		}
+		var piece work.Lease
+		if err := decode(record.Value, &piece); err != nil || piece.State != work.Failed {
+			return fault.At(err, key)
+		}
+		return unless(d.store.Delete(ctx, key, record.Revision), fault.Conflict)
+	})
+}
+
+// unless is err, but for errors of a kind that is none here.
+func unless(err error, kind fault.Kind) error {
+	if fault.Is(err, kind) {
+		return nil
+	}
+	return err
+}
+
 // Reopen makes the piece at key waiting again, with all its attempts, if it has failed; in
 // any other state it stays as it is, and one that is gone is no error.
 func Reopen[T any, P Piece[T]](ctx context.Context, d *Driver, key string) error {

@@ -113,6 +113,9 @@ func (r *Record) named(key string) (p *Phase, before bool, err error) {
 // stopped holds the movement, or fails it. Where it is going back already, it only says
 // why that does not get on.
 func (r *Record) stopped(e Event) ([]Effect, bool, error) {
+	if e.Stint != 0 && e.Stint != r.Stint {
+		return nil, false, r.late(e)
+	}
 	if r.State == Aborting || r.State == Reversing || r.Settling {
 		if e.Phase != "" {
 			return nil, false, r.late(e)

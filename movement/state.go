@@ -109,6 +109,9 @@ type Record struct {
 	// nothing is not counted, so whoever stores records compares this number.
 	Journal []Applied `json:"history"`
 	Events  int64     `json:"events"`
+	// Stint counts how often an operator has set the movement going. Bad news of an earlier one come
+	// too late: what they tell of was perhaps mended since.
+	Stint int `json:"stint,omitempty"`
 }
 
 // Applied is an event that was applied.

@@ -127,6 +127,7 @@ func (r *Record) verb(e Event) (effects []Effect, changed bool, err error) {
 		r.accept(e)
 	}
 	r.State, r.Cause, r.Next, r.Listed = Running, "", "", false
+	r.Stint++
 	return r.advance(), true, nil
 }
 

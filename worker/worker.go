@@ -207,7 +207,7 @@ func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Conte
 		return outcome.Worked, err
 	case outcome.Failed: // it is said, and tried again after a pause: nothing else leads out of here
 		if err = s.tell(ctx, m, movement.Event{Happened: movement.Stuck, Cause: outcome.Text}); err == nil {
-			err = s.Driver.Remove(ctx, ClosingKey(m.ID)) // not what is kept beside it
+			err = s.Driver.RemoveFailed(ctx, ClosingKey(m.ID)) // not what is kept beside it
 		}
 		return false, err
 	case outcome.Done:
@@ -263,11 +263,11 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 }
 
 // giveUp says that the phase has failed, and forgets the piece that did: resume, which the
-// failure offers, begins it anew.
+// failure offers, begins it anew. Where it has been resumed already, and the piece was, that stays.
 func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outcome Outcome) error {
 	err := s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase, Cause: outcome.Text, Next: outcome.Next})
 	if err == nil && outcome.Piece != "" {
-		err = s.Driver.Remove(ctx, outcome.Piece)
+		err = s.Driver.RemoveFailed(ctx, outcome.Piece)
 	}
 	return err
 }
@@ -275,7 +275,7 @@ func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outc
 // tell lets a happening happen. That it no longer can is no error: someone else was faster,
 // or an operator has stopped the movement meanwhile.
 func (s Slot) tell(ctx context.Context, m *movement.Record, e movement.Event) error {
-	e.By = s.Worker
+	e.By, e.Stint = s.Worker, m.Stint
 	_, _, err := s.Driver.Apply(ctx, m.ID, e)
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Refused) {
 		return nil
