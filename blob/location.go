@@ -18,6 +18,10 @@ type Location struct {
 	Bucket  string     // bucket or container; host and port for http; "" for file
 	Prefix  string     // what stands before each key, without slashes at its ends; for file the path
 	Options url.Values // the query parameters, each adapter has its own
+
+	// Wary says that somebody else than the operator has named it, or what it is in: a name in it
+	// that leads to this machine is refused when it is dialled.
+	Wary bool
 }
 
 // Opener makes a bucket of a location. Each adapter's Open is one.
@@ -32,6 +36,11 @@ func Open(ctx context.Context, location string, openers map[string]Opener) (Buck
 	if err != nil {
 		return nil, err
 	}
+	return OpenLocation(ctx, parsed, openers)
+}
+
+// OpenLocation is Open for a location that was taken apart before.
+func OpenLocation(ctx context.Context, parsed Location, openers map[string]Opener) (Bucket, error) {
 	open, ok := openers[parsed.Scheme]
 	if !ok {
 		known := slices.Sorted(maps.Keys(openers))

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/reshelve/reshelve/egress"
 )
 
 const (
@@ -19,17 +21,28 @@ const (
 	keptIdle = 64
 )
 
-// NewTransport is the HTTP transport of the remote adapters: a connection for
+// NewTransport is the HTTP transport to what the location names. The addresses that its names
+// lead to are checked (package egress).
+func (l Location) NewTransport() *http.Transport {
+	return newTransport(egress.Dial(dialer, l.Wary))
+}
+
+// NewTransport is the HTTP transport to services that hand out credentials, and to nothing that a
+// location names.
+func NewTransport() *http.Transport { return newTransport(dialer.DialContext) }
+
+var dialer = net.Dialer{Timeout: dialAfter, KeepAlive: 30 * time.Second}
+
+// newTransport is the HTTP transport of the remote adapters: a connection for
 // each request in flight, so that pieces do not share one flow-control window
 // as they would in HTTP/2; nothing is decompressed on the way; and a connection
 // that stalls fails after a minute, in the middle of a body too, where Retry
 // resumes it. Proxies are those of the environment.
-func NewTransport() *http.Transport {
-	dialer := net.Dialer{Timeout: dialAfter, KeepAlive: 30 * time.Second}
+func newTransport(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
+			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
@@ -41,6 +54,23 @@ func NewTransport() *http.Transport {
 		DisableCompression:  true,
 	}
 }
+
+// NewClient is a client of the store that the location names. It follows no redirect to another origin: credentials
+// belong to the one that was named.
+func (l Location) NewClient() *http.Client {
+	return &http.Client{Transport: l.NewTransport(), CheckRedirect: sameOrigin}
+}
+
+// sameOrigin lets a redirect stand as the answer where it leads elsewhere.
+func sameOrigin(next *http.Request, before []*http.Request) error {
+	first := before[0].URL
+	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(before) >= mostRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+const mostRedirects = 10
 
 // watchedConn fails a read that brings nothing for stallAfter. HTTP has no
 // such limit of its own: a timeout of the whole request would have to grow with

@@ -142,7 +142,9 @@ func placeOf(req *control.MigrateRequest) string {
 }
 
 // goOn is the command that works for a movement which place records.
-func goOn(place string) string { return "reshelve worker --join " + control.Bare(place) + " --once" }
+func goOn(m *control.Movement, place string) string {
+	return "reshelve worker --join " + control.Bare(place) + " --once" + m.AllowFlags(place)
+}
 
 // outcomeOf is the error that the state of a movement, which place records, stands for; nil
 // while all is well.
@@ -162,7 +164,7 @@ func outcomeOf(m *control.Movement, place string) error {
 		if m.Reshaping != nil {
 			return fault.WithNext(err, "%s", goesOn(m, place))
 		}
-		return fault.WithNext(err, "it goes on with %s", goOn(place))
+		return fault.WithNext(err, "it goes on with %s", goOn(m, place))
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
@@ -192,7 +194,7 @@ func goesOn(m *control.Movement, place string) string {
 	if strings.Contains(place, "://") {
 		return fmt.Sprintf("the store goes on with it: reshelve movement watch %s --at %s", m.ID, control.Bare(place))
 	}
-	return "it goes on while the folder is served, or with " + goOn(place)
+	return "it goes on while the folder is served, or with " + goOn(m, place)
 }
 
 // nextOf is what somebody can do about a movement that place records.
@@ -209,7 +211,7 @@ func nextOf(m *control.Movement, place string) string {
 		if m.Reshaping != nil {
 			return goesOn(m, place)
 		}
-		return "it goes on while somebody works for it: " + goOn(place)
+		return "it goes on while somebody works for it: " + goOn(m, place)
 	case movement.Paused:
 		return "reshelve movement resume " + m.ID + " --at " + control.Bare(place)
 	}

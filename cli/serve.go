@@ -50,6 +50,8 @@ another origin, unless --allow-host and --allow-origin let them in. A request ov
 	flags.StringArrayVar(&f.req.AllowHosts, "allow-host", nil, "a `NAME` that requests may have in Host, beside localhost and the addresses of loopback: as a proxy hands it on; may be repeated")
 	flags.StringArrayVar(&f.req.AllowOrigins, "allow-origin", nil, "an origin, scheme://host[:port], whose pages may send requests and read the answers (CORS): a `URL`; may be repeated")
 	flags.StringVar(&f.req.Compat, "compat", "", "let the clients of another `PRODUCT` in: elasticsearch, whose clients from 7.14 to 9 refuse any other server; answers name that product then")
+	flags.StringArrayVar(&f.req.Allow.Repositories, "allow-repository", nil, "a location at and below which movements that come by HTTP may read repositories, folders too: a `PREFIX`; none: nowhere; may be repeated")
+	flags.StringArrayVar(&f.req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which such movements may take snapshots, with what RESHELVE_SOURCE_… holds; may be repeated")
 	flags.Var(&f.memory, "memory", "the memory to stay below")
 	flags.StringVar(&f.config, "config", "", "a YAML `FILE` with these flags' names as keys")
 	flags.Var(&f.maxBody, "max-body", "the largest body of a request, as sent and after decompression; 0: 100MiB")

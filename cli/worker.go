@@ -27,8 +27,13 @@ was given to migrate as --coordinate.
 
 Workers know of each other only by the records in that place. One that is killed, or
 loses its connection, leaves a lease behind that another takes over; one that gets
-SIGTERM stores how far it is and gives its lease back.`,
-		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once\n  reshelve worker --join postgres://search@db/movements",
+SIGTERM stores how far it is and gives its lease back.
+
+Records name where documents are read and written, and whoever can write to the place can write
+records. So this process connects only to PLACE, to folders, and to what --allow-repository,
+--allow-target and --allow-source name; a movement that names more is left to others, and the log
+says which flag it takes.`,
+		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once\n  reshelve worker --join postgres://search@db/movements --allow-repository s3://backups --allow-target https://search.example:9200",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -37,6 +42,9 @@ SIGTERM stores how far it is and gives its lease back.`,
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
 	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does; and GET /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
+	flags.StringArrayVar(&req.Allow.Repositories, "allow-repository", nil, "a location at and below which the movements may read repositories, beside folders of this machine: a `PREFIX`; may be repeated")
+	flags.StringArrayVar(&req.Allow.Targets, "allow-target", nil, "the `URL` of a cluster to which the movements may write, when PLACE is none: it gets what RESHELVE_TARGET_… holds; may be repeated")
+	flags.StringArrayVar(&req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which the movements may take snapshots: it gets what RESHELVE_SOURCE_… holds; may be repeated")
 	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen carry as Authorization: Bearer, but for GET /health; else RESHELVE_TOKEN. Beyond loopback there must be one")
 	flags.StringArrayVar(&req.AllowHosts, "allow-host", nil, "a `NAME` that requests to --listen without the token may have in Host, beside localhost, addresses and the name in --listen; may be repeated")
 	_ = cmd.MarkFlagRequired("join")

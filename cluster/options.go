@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reshelve/reshelve/egress"
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -25,6 +26,10 @@ type Options struct {
 	// process, or through a fault injector. TLS does not count then.
 	Transport http.RoundTripper
 	Place     string // what errors name; "": the URL without credentials
+
+	// Wary says that somebody else than the operator has named the URL: a name in it that leads to
+	// this machine is refused when it is dialled.
+	Wary bool
 
 	UserAgent string
 	Compress  bool          // gzip in both directions: less network for more processor
@@ -143,9 +148,9 @@ func (o *Options) transport() (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
+	dialer := net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: config, TLSHandshakeTimeout: 15 * time.Second,
+		Proxy: http.ProxyFromEnvironment, DialContext: egress.Dial(dialer, o.Wary), TLSClientConfig: config, TLSHandshakeTimeout: 15 * time.Second,
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: 50 * time.Second, // shorter than the 60 s of common load balancers
 		DisableCompression: !o.Compress, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil

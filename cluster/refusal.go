@@ -270,6 +270,9 @@ func (c *Client) broken(err error) *trouble {
 		t.again = always
 	}
 	if f := fault.KindOf(err); f != fault.Bug { // classified already, by who made the connection
+		if f == fault.Refused {
+			t.again = never
+		}
 		t.err = fault.At(err, c.place)
 		return t
 	}

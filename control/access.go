@@ -27,10 +27,17 @@ const (
 //	RESHELVE_TARGET_CA                               a file of certificates that are trusted
 //	RESHELVE_TARGET_CERT, RESHELVE_TARGET_KEY        our own certificate
 //	RESHELVE_TARGET_INSECURE=true                    any certificate is taken
-func access(prefix, url string) (cluster.Options, error) {
+//
+// They are for the clusters that the operator has named, and for no other that a record or an
+// order by HTTP names.
+func (c *Control) access(prefix, url string) (cluster.Options, error) {
+	if err := c.permits.cluster(prefix, url); err != nil {
+		return cluster.Options{}, err
+	}
 	env := func(name string) string { return os.Getenv(prefix + name) }
 	o := cluster.Options{
 		URL:         url,
+		Wary:        c.permits.wary(),
 		Credentials: cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
 		TLS:         cluster.TLS{CA: env("CA"), Cert: env("CERT"), Key: env("KEY")},
 	}

@@ -54,7 +54,8 @@ type FolderOptions struct {
 
 // Control answers requests. It is safe for concurrent use and needs no Close.
 type Control struct {
-	wiring Wiring
+	wiring  Wiring
+	permits *permits // nil: it does what the operator asks for; see [Control.bound]
 }
 
 // New makes a Control.
@@ -62,7 +63,14 @@ func New(w Wiring) *Control { return &Control{wiring: w} }
 
 // repository opens the repository at location.
 func (c *Control) repository(ctx context.Context, location string) (*snapshot.Repository, error) {
-	bucket, err := blob.Open(ctx, location, c.wiring.Blobs)
+	parsed, err := blob.ParseLocation(location)
+	if err == nil {
+		err = c.permits.repository(location, &parsed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bucket, err := blob.OpenLocation(ctx, parsed, c.wiring.Blobs)
 	if err != nil {
 		return nil, err
 	}

@@ -164,13 +164,13 @@ func (t *targets) leave() error {
 }
 
 // source is a client of a cluster of which a snapshot is taken.
-func (s *side) source(ctx context.Context, at string) (*cluster.Client, error) {
+func (s *side) source(ctx context.Context, c *Control, at string) (*cluster.Client, error) {
 	s.sources.Lock()
 	defer s.sources.Unlock()
 	if there := s.sources.open[at]; there != nil {
 		return there, nil
 	}
-	client, err := openSource(ctx, at)
+	client, err := c.openSource(ctx, at)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,9 @@
 //     policy of leases), of migrate (plans, progress, limits), and of placement and reshard
 //     (plans of shards, and how far those are), so that a terminal needs no other import.
 //     [Store] speaks the vocabularies of package store.
-//  4. A document is yielded, or it is counted and told to the [Watch]; none is
+//  4. What records and orders by HTTP name is opened, and gets credentials, only where the operator of the process
+//     has named it: a bound Control does what they ask for, and checks where it opens (permits.go).
+//  5. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //
 // # Where to look
@@ -62,6 +64,7 @@
 //	serving                  serve.go, doors.go: who is let in; socket.go, store.go, health.go, successor.go
 //	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
 //	                         preview.go: all of that for people
+//	where one may lead       permits.go, access.go
 //	where movements meet     side.go, coordination.go, meeting.go
 //	one movement             movement.go: verbs; movements_look.go: how far it is, and how fast;
 //	                         movements_desk.go: orders where a store is open

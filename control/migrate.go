@@ -201,7 +201,7 @@ func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id stri
 			}
 		}
 	}()
-	err := worker.Run(ctx, d, c.lanes(side), worker.Options{
+	err := worker.Run(ctx, d, c.asked(req).lanes(side), worker.Options{
 		Name: workerName(), Slots: max(req.Workers, 1), Movement: id, Logger: req.Logger, Pause: 200 * time.Millisecond,
 	})
 	stop()

@@ -51,6 +51,9 @@ func (c *Control) newDesk(records coord.Store) *Desk {
 // serveDesk makes the desk of an open folder, which is reached by dial. It works when it is told
 // to attend, or has begun a movement. Close ends its work.
 func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
+	if c.permits == nil || c.permits.folders { // who gives orders to a desk is not the operator of its process
+		c, _ = c.bound(Allowed{}, "reshelve serve", false) // nothing in it can be wrong
+	}
 	k := c.newDesk(opened.folder.Coord)
 	k.at, k.logger = dir, logger
 	transport := over(dial)

@@ -28,7 +28,10 @@ type ServeRequest struct {
 	// AllowHosts are names that a request may have in Host beside those of loopback, and
 	// AllowOrigins pages of other origins that may send requests: scheme://host[:port].
 	AllowHosts, AllowOrigins []string
-	Logger                   *slog.Logger // slog.Default()
+	// Allow is where movements that come by HTTP may lead; nowhere, not even to folders of this
+	// machine, beyond it.
+	Allow  Allowed
+	Logger *slog.Logger // slog.Default()
 }
 
 // Whose clients a store that is served lets in.
@@ -106,11 +109,15 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
+	bound, err := c.bound(req.Allow, "reshelve serve", false)
+	if err != nil {
+		return err
+	}
 	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger})
 	if err != nil {
 		return err
 	}
-	err = c.serve(ctx, opened, req, host, entrance, func(address string) {
+	err = bound.serve(ctx, opened, req, host, entrance, func(address string) {
 		serving := opened.serving()
 		serving.Address, serving.Data, serving.TookMillis = address, req.Data, time.Since(began).Milliseconds()
 		ready(serving)

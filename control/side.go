@@ -59,7 +59,7 @@ type target struct {
 // target opens a target as side tells.
 func (c *Control) target(ctx context.Context, at string, create bool, memory int64, logger *slog.Logger) (*target, error) {
 	if strings.HasPrefix(at, "http://") || strings.HasPrefix(at, "https://") {
-		options, err := access(ofTarget, at)
+		options, err := c.access(ofTarget, at)
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +68,9 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 			return nil, err
 		}
 		return &target{Reached: Reached{Client: client, Address: at}, leave: func() error { return nil }}, nil
+	}
+	if err := c.permits.folder(at); err != nil {
+		return nil, err
 	}
 	if err := checkFolder(at, create); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 		return c.preview(ctx, req, side)
 	}
 	req.setDefaults()
-	source, err := openSource(ctx, req.FromCluster)
+	source, err := c.openSource(ctx, req.FromCluster)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ func phases(plan *migrate.Plan) []movement.Phase {
 }
 
 // openSource makes a client of a cluster of which a snapshot is taken.
-func openSource(ctx context.Context, at string) (*cluster.Client, error) {
-	options, err := access(ofSource, at)
+func (c *Control) openSource(ctx context.Context, at string) (*cluster.Client, error) {
+	options, err := c.access(ofSource, at)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,9 @@ type WorkerRequest struct {
 	// loopback alone. AllowHosts are names that a request without it may have in Host.
 	Token      string
 	AllowHosts []string
-	Logger     *slog.Logger
+	// Allow is where the records of the place may lead, beside folders of this machine.
+	Allow  Allowed
+	Logger *slog.Logger
 	// Listening is told the address of the health endpoint; nil: nobody is.
 	Listening func(address string)
 }
@@ -37,6 +39,10 @@ type WorkerRequest struct {
 // nothing to do. It gives the movements that this process has done something for, and those
 // that have not ended, by ID.
 func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement, err error) {
+	bound, err := c.bound(req.Allow, "reshelve worker", true)
+	if err != nil {
+		return nil, err
+	}
 	if req.Listen != "" { // what is refused is refused before anything is opened
 		if _, err := req.entrance(); err != nil {
 			return nil, err
@@ -56,7 +62,7 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 		}
 		defer end()
 	}
-	switch err := worker.Run(ctx, d, c.lanes(side), o); {
+	switch err := worker.Run(ctx, d, bound.lanes(side), o); {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil && req.Once:
@@ -94,7 +100,7 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 			return c.repository(ctx, location)
 		},
 		Reach:  func(ctx context.Context, target string) (*cluster.Client, error) { return side.reach(ctx, c, target) },
-		Source: side.source,
+		Source: func(ctx context.Context, at string) (*cluster.Client, error) { return side.source(ctx, c, at) },
 		Complete: func(ctx context.Context, id string, p migrate.Plan) (migrate.Plan, error) {
 			return c.complete(ctx, side, id, p)
 		},

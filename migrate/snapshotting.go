@@ -288,7 +288,7 @@ func (w *waiting) begin(ctx context.Context, name string) error {
 func (t *turn) removeFromSource(ctx context.Context, e *movement.Entry) error {
 	source, err := t.lane.Source(ctx, t.plan.Take.Cluster)
 	if err != nil {
-		return err
+		return ours(err)
 	}
 	if e.Kind == kindRepository {
 		return source.ForgetRepository(ctx, e.Name)

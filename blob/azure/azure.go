@@ -33,7 +33,7 @@ func Open(_ context.Context, location contract.Location) (contract.Bucket, error
 		return nil, err
 	}
 	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{
-		Transport: &http.Client{Transport: contract.NewTransport()},
+		Transport: location.NewClient(),
 		Retry:     policy.RetryOptions{MaxRetries: -1}, // invariant 1
 		Telemetry: policy.TelemetryOptions{ApplicationID: "reshelve"},
 	}}

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -55,7 +56,7 @@ func connect(location blob.Location, options *container.ClientOptions) (*contain
 
 func withDefaultChain(address string, options *container.ClientOptions) (*container.Client, error) {
 	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
-		ClientOptions: azcore.ClientOptions{Transport: options.Transport},
+		ClientOptions: azcore.ClientOptions{Transport: &http.Client{Transport: blob.NewTransport()}},
 	})
 	if err != nil {
 		return nil, fault.New(fault.Unauthorised, "no usable Azure credentials: %w", err)

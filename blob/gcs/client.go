@@ -17,17 +17,13 @@ import (
 // readOnly is the narrowest scope that reads and lists objects.
 const readOnly = "https://www.googleapis.com/auth/devstorage.read_only"
 
-func anonymousClient() *http.Client {
-	return &http.Client{Transport: blob.NewTransport()}
-}
-
 // lazyClient looks for the application default credentials at its first call.
 // The tokens are fetched when requests need them, renewed in time, and not
 // bound to one request's context: the next request wants them too.
-func lazyClient() func() (*http.Client, error) {
+func lazyClient(location blob.Location) func() (*http.Client, error) {
 	return sync.OnceValues(func() (*http.Client, error) {
-		client := anonymousClient()
-		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, anonymousClient())
+		client := location.NewClient()
+		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: blob.NewTransport()})
 		credentials, err := google.FindDefaultCredentials(ctx, readOnly)
 		if err != nil {
 			err := fault.New(fault.Unauthorised, "no usable Google credentials: %w", err)

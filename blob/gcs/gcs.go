@@ -51,9 +51,10 @@ func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 		project:  location.Options.Get("user-project"),
 	}
 	if anonymous || (emulator != "" && !location.Options.Has("endpoint")) {
-		b.client = func() (*http.Client, error) { return anonymousClient(), nil }
+		client := location.NewClient()
+		b.client = func() (*http.Client, error) { return client, nil }
 	} else {
-		b.client = lazyClient()
+		b.client = lazyClient(location)
 	}
 	return b, nil
 }

@@ -84,6 +84,28 @@ func TestASizeThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
+// TestNoTokenFollowsARedirect: it is added to every request of its client.
+func TestNoTokenFollowsARedirect(t *testing.T) {
+	var saw []string
+	elsewhere := serve(t, func(_ http.ResponseWriter, r *http.Request) { saw = append(saw, r.Header.Get("Authorization")) })
+	endpoint := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"access_token":"hunter2","token_type":"Bearer","expires_in":3600}`)
+			return
+		}
+		http.Redirect(w, r, elsewhere+"/x", http.StatusTemporaryRedirect)
+	})
+	file := filepath.Join(t.TempDir(), "credentials.json")
+	if err := os.WriteFile(file, serviceAccount(t, endpoint+"/token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	if _, err := blobtest.Read(t.Context(), open(t, "gs://bucket?endpoint="+endpoint), "k", 0, -1); err == nil || len(saw) != 0 {
+		t.Errorf("%v; the other host saw %q", err, saw)
+	}
+}
+
 func TestTokensAreFetchedOnceAndSent(t *testing.T) {
 	tokens, valid := 0, true
 	endpoint := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -56,7 +56,7 @@ func clientOptions(location blob.Location) (string, *minio.Options, error) {
 		return "", nil, err
 	}
 	options := &minio.Options{
-		Transport:  blob.NewTransport(),
+		Transport:  location.NewTransport(),
 		Region:     location.Option("region", os.Getenv, "AWS_REGION", "AWS_DEFAULT_REGION"),
 		MaxRetries: 1, // invariant 1: it counts attempts
 	}

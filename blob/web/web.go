@@ -10,8 +10,9 @@
 //  2. A server that ignores ranges is read only where that costs little: a
 //     whole file, or a file up to a megabyte. Otherwise it is refused, and the
 //     error says so.
-//  3. The Authorization header goes to the location's host only; net/http
-//     takes it off when a redirect leads elsewhere.
+//  3. The Authorization header goes to the location's scheme, host and port only: a redirect
+//     that leads elsewhere goes without it, and is not followed where a record or an order by
+//     HTTP has named the location.
 //
 // Absent on purpose: scraping of directory pages (no two servers agree), and
 // signed URLs in the location (their query string is a secret).
@@ -39,12 +40,22 @@ func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 	if err := location.CheckOptions(); err != nil {
 		return nil, err
 	}
-	return &bucket{
-		client:        &http.Client{Transport: blob.NewTransport()},
-		location:      location,
-		authorization: os.Getenv("RESHELVE_HTTP_AUTHORIZATION"),
-	}, nil
+	client := location.NewClient()
+	if within := client.CheckRedirect; !location.Wary { // what the operator has named may lead on
+		client.CheckRedirect = func(next *http.Request, before []*http.Request) error {
+			if within(next, before) != nil {
+				next.Header.Del("Authorization")
+			}
+			if len(before) >= mostRedirects {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}
+	}
+	return &bucket{client: client, location: location, authorization: os.Getenv("RESHELVE_HTTP_AUTHORIZATION")}, nil
 }
+
+const mostRedirects = 10
 
 type bucket struct {
 	client        *http.Client

@@ -175,6 +175,37 @@ func TestTheAuthorizationComesFromTheEnvironmentAndStaysWithItsHost(t *testing.T
 
 }
 
+// TestTheAuthorizationStaysWithItsPort, where net/http sends it to all ports of a host, and below it; and nothing
+// that a record or an order by HTTP has named leads on to anywhere.
+func TestTheAuthorizationStaysWithItsPort(t *testing.T) {
+	t.Setenv("RESHELVE_HTTP_AUTHORIZATION", "Bearer hunter2")
+	var saw []string
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		saw = append(saw, r.Header.Get("Authorization"))
+		io.WriteString(w, "moved")
+	}))
+	t.Cleanup(elsewhere.Close)
+	named := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL+"/x", http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(named.Close)
+	if got, err := blobtest.Read(t.Context(), open(t, named.URL), "k", 0, -1); err != nil || string(got) != "moved" || len(saw) != 1 || saw[0] != "" {
+		t.Errorf("%q, %v; the other port saw %q", got, err, saw)
+	}
+	location, err := blob.ParseLocation(named.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	location.Wary, saw = true, nil
+	bucket, err := blob.OpenLocation(t.Context(), location, openers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := blobtest.Read(t.Context(), bucket, "k", 0, -1); err == nil || len(saw) != 0 {
+		t.Errorf("%q, %v; the other port saw %q", got, err, saw)
+	}
+}
+
 func TestAQueryInTheLocationIsRefusedWithoutRepeatingIt(t *testing.T) {
 	_, err := blob.Open(t.Context(), "https://host/repo?sig=hunter2", openers)
 	if !fault.Is(err, fault.Usage) || strings.Contains(err.Error(), "hunter2") {

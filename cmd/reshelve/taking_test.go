@@ -129,7 +129,7 @@ func TestASnapshotThatFails(t *testing.T) {
 			if r, n := s.holds(); r != 1 || n != 1 {
 				t.Errorf("the source holds %d repositories and %d snapshots", r, n)
 			}
-			ended := tellAndWork(t, data, m.ID, movement.Abort)
+			ended := tellAndWork(t, s, data, m.ID, movement.Abort)
 			if ended.State != movement.Aborted {
 				t.Errorf("%s: %s", ended.State, ended.Cause)
 			}
@@ -158,7 +158,7 @@ func TestASnapshotIsTakenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.end = "SUCCESS"
-	again := tellAndWork(t, data, m.ID, movement.Resume)
+	again := tellAndWork(t, s, data, m.ID, movement.Resume)
 	if want := "not at "; again.State != movement.Failed || !strings.Contains(again.Cause, want) { // this source writes nothing
 		t.Errorf("%s: %s", again.State, again.Cause)
 	}
@@ -190,7 +190,7 @@ func TestAnotherWorkerWaitsOn(t *testing.T) {
 		s.snaps[name] = "SUCCESS"
 	}
 	s.mu.Unlock()
-	all, err := control.New(wiring).Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
+	all, err := control.New(wiring).Work(t.Context(), control.WorkerRequest{Join: data, Once: true, Allow: control.Allowed{Sources: []string{s.URL}}})
 	if err != nil || len(all) != 1 || !strings.Contains(all[0].Cause, "not at ") { // this source writes nothing
 		t.Errorf("%v %+v", err, all)
 	}
@@ -211,19 +211,19 @@ func TestARepositoryThatTheSourceKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tellAndWork(t, data, m.ID, movement.Abort)
+	tellAndWork(t, s, data, m.ID, movement.Abort)
 	if r, n := s.holds(); r != 1 || n != 0 {
 		t.Errorf("after the abort the source holds %d repositories and %d snapshots", r, n)
 	}
 }
 
 // tellAndWork lets a verb happen and works until nothing is left to do.
-func tellAndWork(t *testing.T, data, id string, verb movement.Verb) *control.Movement {
+func tellAndWork(t *testing.T, s *source, data, id string, verb movement.Verb) *control.Movement {
 	t.Helper()
 	c := control.New(wiring)
 	_, err := c.Tell(t.Context(), control.Order{At: data, ID: id, Verb: verb})
 	if err == nil {
-		_, err = c.Work(t.Context(), control.WorkerRequest{Join: data, Once: true})
+		_, err = c.Work(t.Context(), control.WorkerRequest{Join: data, Once: true, Allow: control.Allowed{Sources: []string{s.URL}}})
 	}
 	m, reading := c.Movement(t.Context(), data, id)
 	if err := errors.Join(err, reading); err != nil {

@@ -40,7 +40,8 @@ func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)},
+		ended <- c.Serve(ctx, control.ServeRequest{Data: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
+			Allow: control.Allowed{Repositories: []string{"/"}}},
 			func(s control.Serving) { ready <- s.Address })
 	}()
 	select {

@@ -1,0 +1,51 @@
+// Package egresstest answers for names in the process of a test, as somebody does who makes one mean
+// what he likes (DNS rebinding).
+package egresstest
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"testing"
+)
+
+// Names is a resolver for which every name leads to one address: an answer of DNS (RFC 1035 §4), with
+// the question as it was asked.
+func Names(t testing.TB, address string) *net.Resolver {
+	t.Helper()
+	to := netip.MustParseAddr(address)
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		for packet := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(packet)
+			if err != nil {
+				return
+			}
+			end := 12
+			for packet[end] != 0 {
+				end += int(packet[end]) + 1
+			}
+			end += 5
+			asked := binary.BigEndian.Uint16(packet[end-4:])
+			answer := append([]byte{}, packet[:min(n, end)]...)
+			binary.BigEndian.PutUint16(answer[2:], 0x8180)
+			copy(answer[6:12], []byte{0, 0, 0, 0, 0, 0})
+			if raw := to.AsSlice(); (asked == 1) == to.Is4() {
+				answer[7] = 1
+				answer = append(answer, 0xc0, 12)
+				answer = binary.BigEndian.AppendUint16(answer, asked)
+				answer = append(answer, 0, 1, 0, 0, 0, 0)
+				answer = append(binary.BigEndian.AppendUint16(answer, uint16(len(raw))), raw...)
+			}
+			_, _ = conn.WriteTo(answer, from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
