@@ -15,8 +15,8 @@ import (
 func (p *program) index() *cobra.Command {
 	group := &cobra.Command{
 		Use:   "index",
-		Short: "List, create, delete and count the indices of a store",
-		Long: `List, create, delete and count the indices of a store.
+		Short: "List, create, delete, count, check and rebuild the indices of a store",
+		Long: `List, create, delete, count, check and rebuild the indices of a store.
 
 --at names the store: http://HOST:PORT, or a data folder. A folder that a server
 has open is reached through the server.`,
@@ -26,7 +26,7 @@ has open is reached through the server.`,
 	}
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the store: a URL, or a data folder: `URL|DIR`")
-	group.AddCommand(p.indexLs(&at), p.indexCreate(&at), p.indexDelete(&at), p.indexStats(&at))
+	group.AddCommand(p.indexLs(&at), p.indexCreate(&at), p.indexDelete(&at), p.indexStats(&at), p.indexCheck(&at), p.indexRebuild(&at))
 	return group
 }
 

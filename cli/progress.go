@@ -107,9 +107,15 @@ func (g *progress) line() string {
 
 func progressLine(what string, things, bytes int64, fraction float64, elapsed time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s", counted(things, what), bytesText(bytes))
+	b.WriteString(counted(things, what))
+	if bytes >= 0 { // else nobody counts them
+		fmt.Fprintf(&b, ", %s", bytesText(bytes))
+	}
 	if seconds := elapsed.Seconds(); seconds > 0 {
-		fmt.Fprintf(&b, ", %s/s, %.1f MB/s", counted(int64(float64(things)/seconds), what), float64(bytes)/seconds/1e6)
+		fmt.Fprintf(&b, ", %s/s", counted(int64(float64(things)/seconds), what))
+		if bytes >= 0 {
+			fmt.Fprintf(&b, ", %.1f MB/s", float64(bytes)/seconds/1e6)
+		}
 	}
 	if fraction > 0 {
 		left := time.Duration(float64(elapsed) * (1 - fraction) / fraction)

@@ -28,6 +28,7 @@ import (
 	"github.com/reshelve/reshelve/gateway"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/shard/shardtest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -48,6 +49,9 @@ import (
 //	                         below DIR, and a new checksum
 //	reversed DIR             reverse the movement of a folder whose way back is open, or that holds, and work for it
 //	count N PATTERN…         standard output has so many lines
+//
+// A folder with a file named lossy is one whose shard 0 has lost a document from what it shows, as long
+// as the next process has it open, or until it is rebuilt.
 //
 // In ARG, $R is testdata/repositories, and ./NAME lies in the script's folder.
 func TestScripts(t *testing.T) {
@@ -98,7 +102,11 @@ func openFolder(ctx context.Context, dir string, o control.FolderOptions) (contr
 	if err != nil {
 		return control.Folder{}, errors.Join(err, engine.Close())
 	}
-	return control.Folder{Coord: records, Engine: engine}, nil
+	losing := &shardtest.Losing{Engine: engine}
+	if err := os.Remove(filepath.Join(dir, "lossy")); err == nil { // a script has put it there
+		losing.Lost.Store(true)
+	}
+	return control.Folder{Coord: records, Engine: losing}, nil
 }
 
 func face(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {

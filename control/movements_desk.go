@@ -27,11 +27,13 @@ type Desk struct {
 	at      string // what plans call that store
 	logger  *slog.Logger
 
-	mu    sync.Mutex
-	looks map[string]*cachedLook
-	busy  map[string]bool // movements that this process works for
-	tasks sync.WaitGroup
-	stop  context.CancelFunc
+	mu      sync.Mutex
+	looks   map[string]*cachedLook
+	busy    map[string]bool       // movements that this process works for
+	upkeeps map[[2]string]*upkeep // the last of each index and verb
+	tasks   sync.WaitGroup
+	ctx     context.Context // ends with the desk; nil: it has no store
+	stop    context.CancelFunc
 	// attending makes it work for what it has begun; more than once is once.
 	attending func()
 	wake      chan struct{} // a movement has been begun
@@ -59,7 +61,7 @@ func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.
 	transport := over(dial)
 	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord, desk: k, lane: opened.lane}
 	ctx, stop := context.WithCancel(context.Background())
-	k.stop = stop
+	k.ctx, k.stop = ctx, stop
 	k.attending = sync.OnceFunc(func() {
 		k.tasks.Go(func() {
 			defer transport.CloseIdleConnections()

@@ -36,10 +36,11 @@ const stateOpen = "OPEN"
 
 // Placement tells how the shards of an index are placed.
 func (k *Desk) Placement(ctx context.Context, index string) (*Shelves, error) {
-	if k.side == nil || k.side.lane == nil {
-		return nil, fault.WithNext(fault.New(fault.Refused, "the shards of an index are known to the process that serves them"), "ask the store: --at URL|DIR")
+	s, err := k.served()
+	if err != nil {
+		return nil, err
 	}
-	view, err := k.side.lane.Store.PlacementView(ctx, index)
+	view, err := s.PlacementView(ctx, index)
 	if err != nil {
 		return nil, noIndex(err, index)
 	}

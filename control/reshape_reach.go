@@ -14,12 +14,14 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
-// reshaper plans and begins splits and merges where the store is open: a desk, or one that is
+// reshaper plans and begins splits and merges, and looks after indices, where the store is open: a desk, or one that is
 // reached by HTTP.
 type reshaper interface {
 	PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error)
 	BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error)
 	Placement(ctx context.Context, index string) (*Shelves, error)
+	BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error)
+	Upkeep(ctx context.Context, index, verb string) (*Upkeep, error)
 }
 
 // Reshape plans a split or a merge at the store, starts it, and, if asked so, waits until it

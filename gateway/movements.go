@@ -26,6 +26,7 @@ const (
 	placementPath = "/_reshelve/placement"
 	openAPIPath   = "/_reshelve/openapi"
 	metricsPath   = "/_reshelve/metrics"
+	indicesPath   = "/_reshelve/indices"
 )
 
 // OfferMovements makes the server take orders for movements, where the desk does, tell of them and of their numbers
@@ -42,7 +43,7 @@ func OfferMovements(server *http.Server, d *control.Desk) {
 		tellProblem(w, fault.WithNext(fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path), "GET %s.json tells what there is", openAPIPath))
 	})
 	patient := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(noDeadlines{w}, r) })
-	for _, root := range []string{movementsPath, placementPath, metricsPath, openAPIPath + ".json"} {
+	for _, root := range []string{movementsPath, placementPath, indicesPath, metricsPath, openAPIPath + ".json"} {
 		Offer(server, root, brief{patient})
 	}
 }
@@ -91,6 +92,7 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 		Summary: "Plan a split or a merge, and start nothing", Errors: []int{400, 404, 409, 500, 503}}, s.preview)
 	huma.Register(api, huma.Operation{OperationID: "getPlacement", Method: http.MethodGet, Path: placementPath + "/{index}",
 		Summary: "The shards of an index: who owns which order keys", Errors: []int{404, 500, 503}}, s.placement)
+	s.offerUpkeep(api)
 	for _, order := range orders {
 		huma.Register(api, huma.Operation{OperationID: string(order.verb) + "Movement", Method: http.MethodPost,
 			Path: movementsPath + "/{id}/" + string(order.verb), Summary: order.says, Errors: []int{400, 404, 409, 500, 503}}, s.order(order.verb))

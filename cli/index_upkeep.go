@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/spf13/cobra"
+)
+
+func (p *program) indexCheck(at *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check INDEX",
+		Short: "Compare the documents of an index with those that searches find",
+		Long: `Compare the documents of an index with those that searches find, one by one and shard by
+shard, while it answers: by id, order key and sequence number. MISSING are there and not
+found, GHOST found and not there, STALE found as they were before, MISPLACED found more than
+once. With differences the exit code is 6, and reshelve index rebuild mends them.`,
+		Example: "  reshelve index check books\n  reshelve index check books --at ./data --output json",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = p.upkeep(at, control.CheckIndex, printChecked)
+	return cmd
+}
+
+func (p *program) indexRebuild(at *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rebuild INDEX",
+		Short: "Index all documents of an index again, while it answers",
+		Long: `Make what the shards of an index are searched by again, out of its documents, one shard after
+the other. Reads, writes and searches go on; searches use what was there before until the new
+one of a shard has been made. A server goes on when this command is interrupted.`,
+		Example: "  reshelve index rebuild books\n  reshelve index rebuild books --at ./data",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = p.upkeep(at, control.RebuildIndex, printRebuild)
+	return cmd
+}
+
+// upkeep is a verb that looks after an index, and waits for its end.
+func (p *program) upkeep(at *string, verb string, print func(io.Writer, *control.Upkeep)) func(*cobra.Command, []string) error {
+	return p.verb(func(ctx context.Context, args []string) error {
+		progress := p.newProgress("document", true)
+		defer progress.stop()
+		done, err := p.control.KeepUp(ctx, *at, args[0], verb, func(u *control.Upkeep) { progress.set(upkeepDone(u)) })
+		progress.stop()
+		if done == nil {
+			return err
+		}
+		return p.answerWith(err, done, func(w io.Writer) { print(w, done) })
+	})
+}
+
+// upkeepDone is how many documents have been looked at, and how much of all that is.
+func upkeepDone(u *control.Upkeep) (documents, bytes int64, fraction float64) {
+	all := int64(0)
+	for _, c := range u.Checked {
+		documents += c.Documents
+	}
+	for _, r := range u.Rebuilt {
+		documents, all = documents+r.Read, all+r.Documents
+	}
+	if fraction = -1; all > 0 {
+		fraction = min(float64(documents)/float64(all), 1)
+	}
+	return documents, -1, fraction
+}
+
+func printChecked(w io.Writer, u *control.Upkeep) {
+	t := newTable(">SHARD", ">NUMBER", ">DOCUMENTS", ">FOUND", ">MISSING", ">GHOST", ">STALE", ">MISPLACED")
+	for _, c := range u.Checked {
+		t.row(fmt.Sprint(c.Shard), fmt.Sprint(c.SeqNo), count(c.Documents), count(c.Found), count(c.Missing), count(c.Ghost), count(c.Stale), count(c.Misplaced))
+	}
+	t.print(w)
+	for _, c := range u.Checked {
+		for _, example := range c.Examples {
+			fmt.Fprintf(w, "shard %d: %s\n", c.Shard, oneLine(example))
+		}
+	}
+}
+
+func printRebuild(w io.Writer, u *control.Upkeep) {
+	t := newTable(">SHARD", ">DOCUMENTS", "STATE")
+	for _, r := range u.Rebuilt {
+		state := "as before"
+		if r.Done {
+			state = "rebuilt"
+		}
+		t.row(fmt.Sprint(r.Shard), count(r.Read), state)
+	}
+	t.print(w)
+}
