@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
@@ -27,11 +28,8 @@ func shows(s *segment.Segment, hidden *segment.Bits) (shown, docs int) {
 	if s.Roots() == s.Docs() {
 		return shown, shown
 	}
-	roots := s.RootSet()
-	for doc := roots.Next(0); int(doc) < s.Docs(); doc = roots.Next(doc + 1) {
-		if !hidden.Has(doc) {
-			docs++
-		}
+	for i, roots := range s.RootSet().Words() {
+		docs += bits.OnesCount64(roots &^ hidden.Words()[i])
 	}
 	return shown, docs
 }

@@ -12,6 +12,7 @@ import (
 // repairs are how a shard comes to show again what there is.
 type repairs struct {
 	mending worker
+	tried   int  // how often since it was noticed; of the worker alone
 	lacking bool // the stack does not show what there is; guarded by the shard's mutex
 	made    [repairCauses]atomic.Int64
 }
@@ -43,6 +44,9 @@ func (x *segments) notice(cause error) {
 	x.shard.engine.options.Logger.Error("store: searches do not show what there is; what they lack is indexed again", "shard", place(x.shard.id), "cause", cause)
 }
 
+// mostDoubled is how often the time is doubled until a repair is tried again.
+const mostDoubled = 6
+
 func (x *segments) lacks() bool {
 	x.shard.mu.Lock()
 	defer x.shard.mu.Unlock()
@@ -59,11 +63,15 @@ func (x *segments) repair() (more bool) {
 	case <-x.ctx.Done():
 		return false
 	}
+	if !x.lacks() {
+		return false
+	}
 	indexed, err := x.again(x.ctx, true, nil)
-	switch {
+	switch x.tried++; {
 	case x.ctx.Err() != nil:
 		return false
 	case err == nil && !x.lacks():
+		x.tried = 0
 		s.engine.options.Logger.Info("store: searches show what there is again", "shard", place(s.id), "indexed", indexed, "took", time.Since(began).Round(time.Millisecond))
 		return false
 	case errors.As(err, new(*segment.Damaged)):
@@ -73,7 +81,7 @@ func (x *segments) repair() (more bool) {
 		s.engine.options.Logger.Warn("store: indexing again failed, it is tried again", "shard", place(s.id), "cause", err)
 	}
 	select {
-	case <-time.After(retryAfter):
+	case <-time.After(retryAfter << min(x.tried, mostDoubled)):
 		return true
 	case <-x.ctx.Done():
 		return false

@@ -15,6 +15,9 @@ import (
 // finds is shown by exactly one view, under its id and its words and by walking all
 // roots, and nothing else is. It reads every page of what is shown.
 func Agree(ctx context.Context, r shard.Reader) error {
+	if err := r.Lacks(); err != nil {
+		return err
+	}
 	rows := map[shard.Ref]shard.Row{}
 	for row, err := range r.Scan(ctx, everything) {
 		if err != nil {
