@@ -92,17 +92,27 @@ func (s *Segment) openDocValues(ctx context.Context, field FieldInfo) (*docValue
 }
 
 // docValuesFiles returns where the field's doc values lie: the files' name up to
-// the extension, and the suffix in their headers.
+// the extension, and the suffix in their headers. A codec may keep the fields of
+// each format in files of their own, which the suffix then names; the codecs of
+// OpenSearch's star-tree indices keep all fields in one pair without a suffix.
 func (s *Segment) docValuesFiles(field FieldInfo) (dir Directory, stem, suffix string, err error) {
+	dir, stem = s.inner, s.Name
+	var parts []string
+	if field.DocValuesGen != noGeneration {
+		dir, parts = s.outer, append(parts, generationSuffix(field.DocValuesGen))
+	}
 	format, number := field.Attributes["PerFieldDocValuesFormat.format"], field.Attributes["PerFieldDocValuesFormat.suffix"]
-	if format == "" {
+	if format != "" {
+		parts = append(parts, format, number)
+	}
+	if len(parts) > 0 {
+		suffix = strings.Join(parts, "_")
+		stem += "_" + suffix
+	}
+	if _, there := dir.Stat(stem + ".dvm"); format == "" && !there {
 		return nil, "", "", fault.New(fault.Refused, "the doc values of field %s are from before Lucene 4.2 or in no known format (codec %s)", field.Name, s.Codec)
 	}
-	dir, suffix = s.inner, format+"_"+number
-	if field.DocValuesGen != noGeneration {
-		dir, suffix = s.outer, generationSuffix(field.DocValuesGen)+"_"+suffix
-	}
-	return dir, s.Name + "_" + suffix, suffix, nil
+	return dir, stem, suffix, nil
 }
 
 // readHeader checks that the .dvd belongs to the .dvm. The length of its header
