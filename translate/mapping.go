@@ -10,6 +10,7 @@ import (
 // the root, and the fields.
 func (t *translation) mapping(m *node, where string) {
 	m.take("_data_stream_timestamp") // of rule private
+	t.starTrees(m, where)
 	if t.same || !m.isObject() {
 		return
 	}
@@ -103,10 +104,35 @@ func (t *translation) lenientParams(n *node, where string, names ...string) {
 	}
 }
 
+// starTrees leaves out star trees, which a server shows among the fields.
+func (t *translation) starTrees(m *node, where string) {
+	if !m.isObject() || !t.needs("star-tree") {
+		return
+	}
+	if m.at("composite") != nil {
+		m.take("composite")
+		t.tell("star-tree", join(where, "composite"), "left out")
+	}
+	fields := m.at("properties")
+	if !fields.isObject() {
+		return
+	}
+	kept := fields.members[:0]
+	for _, f := range fields.members {
+		if f.value.at("type").text() == "star_tree" {
+			fields.changed = true
+			t.tell("star-tree", join(where, "properties."+f.key), "left out")
+			continue
+		}
+		kept = append(kept, f)
+	}
+	fields.members = kept
+}
+
 // rootParams translates what stands beside the fields.
 func (t *translation) rootParams(m *node, where string) {
 	for _, param := range []struct{ name, rule string }{
-		{"transform", "transform"}, {"runtime", "runtime-fields"}, {"derived", "derived-fields"}, {"composite", "star-tree"}, {"context_aware_grouping", "star-tree"},
+		{"transform", "transform"}, {"runtime", "runtime-fields"}, {"derived", "derived-fields"}, {"context_aware_grouping", "star-tree"},
 		{"index_analyzer", "root-analyzer"}, {"search_analyzer", "root-analyzer"}, {"analyzer", "root-analyzer"}, {"search_quote_analyzer", "root-analyzer"},
 	} {
 		value := m.at(param.name)

@@ -46,7 +46,7 @@ var rules = []Rule{
 	{"lifecycle", "Policies of the indices' life are left out: they name policies of the source.", "", "", false, false},
 	{"index-sort", "The order of documents inside of an index is left out; only searches without any order can tell.", "", ours, false, false},
 	{"knn-setting", "`index.knn` is left out where there are no vectors.", anyOpen, "elasticsearch, reshelve", false, false},
-	{"star-tree", "Star trees are left out; they make aggregations faster and do not change them.", anyOpen, "elasticsearch, opensearch 1-2.16, reshelve", false, false},
+	{"star-tree", "Star trees are left out: indices with one take no document twice. They make aggregations faster and do not change them.", anyOpen, "elasticsearch, opensearch, reshelve", false, true},
 	{"append-only", "`index.append_only.enabled` is left out: it would refuse what is sent again.", anyOpen, "elasticsearch, opensearch, reshelve", false, true},
 	{"bare-time", "A time without a unit was milliseconds.", before5, "", false, false},
 	{"lenient-boolean", "`yes`, `no`, `on`, `off`, `0`, `1` become `true` or `false`.", before6, "", false, false},
