@@ -45,7 +45,7 @@ func refuseSynthetic(indices []*snapshot.Index) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	err := fault.New(fault.Refused, "synthetic source: documents are not stored, their server composes them from columns, in %s", strings.Join(refused, ", "))
+	err := fault.New(fault.Refused, "%s, in %s", snapshot.SyntheticSource, strings.Join(refused, ", "))
 	return fault.WithNext(err, "restore it in a cluster that knows it and reindex there, or choose other indices with --index; "+
 		"--use-recovery-source prints the originals that are still stored beside, --ids-only the ids")
 }

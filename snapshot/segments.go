@@ -34,7 +34,7 @@ func (sh *Shard) openSegment(ctx context.Context, sc lucene.SegmentCommit, i int
 	s := &openSegment{index: i, base: base}
 	s.seg, s.err = lucene.OpenSegment(ctx, sh, sc)
 	if s.err == nil {
-		s.err = s.open(ctx, opts)
+		s.err = s.open(ctx, sh.Index, opts)
 	}
 	if s.err != nil {
 		s.err = sh.at(s.err, sc.Name)
@@ -42,7 +42,7 @@ func (sh *Shard) openSegment(ctx context.Context, sc lucene.SegmentCommit, i int
 	return s
 }
 
-func (s *openSegment) open(ctx context.Context, opts ReadOptions) (err error) {
+func (s *openSegment) open(ctx context.Context, index *Index, opts ReadOptions) (err error) {
 	s.live = &lucene.Live{}
 	s.from, s.to = 0, s.seg.MaxDoc
 	if opts.From > s.base {
@@ -69,7 +69,7 @@ func (s *openSegment) open(ctx context.Context, opts ReadOptions) (err error) {
 	s.roles = rolesOf(s.seg)
 	if opts.Versions {
 		if s.columns, err = s.seg.Columns(ctx, versionColumns...); err != nil {
-			return err
+			return index.unreadVersions(err)
 		}
 	}
 	s.stored, err = s.seg.OpenStored(ctx, s.from, s.to)

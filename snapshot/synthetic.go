@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
 // sourceMapping is the part of a mapping that says what of a source is stored.
@@ -67,6 +69,20 @@ type storedSource struct{ synthetic, disabled, filtered verdict }
 // setting wins over the mapping, and both over what the mode of the index implies.
 func (i *Index) Synthetic() (why string, is bool) {
 	return i.source.synthetic.why, i.source.synthetic.is
+}
+
+// SyntheticSource is what the refusal of an index says whose sources are synthetic.
+const SyntheticSource = "synthetic source: documents are not stored, their server composes them from columns"
+
+// unreadVersions is the error for versions that cannot be read. Where an index has no sources either, those are what is
+// missed: a format of columns that is not known comes with them (logsdb, time series).
+func (i *Index) unreadVersions(err error) error {
+	why, synthetic := i.Synthetic()
+	if !fault.Is(err, fault.Refused) || !synthetic {
+		return err
+	}
+	err = fault.New(fault.Refused, "%s (%s)", SyntheticSource, why)
+	return fault.WithNext(err, "restore it in a cluster that knows it, reindex there into an index that stores sources, and snapshot that")
 }
 
 // SourceDisabled tells whether the mapping (of some type) switches the storing of
