@@ -19,15 +19,30 @@ import (
 // owner is a client that alone writes its documents, so that it knows what each must be, over
 // all lives of the server.
 type owner struct {
-	t     *testing.T
-	talk  *Talk
-	url   *atomic.Pointer[string] // of the life; nil while there is none
-	lax   *atomic.Bool            // the disk is or was full: requests may be refused
-	dice  *rand.Rand
-	name  string
+	t    *testing.T
+	talk *Talk
+	url  *atomic.Pointer[string] // of the life; nil while there is none
+	lax  *atomic.Bool            // the disk is or was full: requests may be refused
+	dice *rand.Rand
+	name string
+	wants
+
+	mu    sync.Mutex // held while it asks
 	asked int
 	may   map[string][]copied // by id: what it may be, one of these
+	acked int                 // writes that were acknowledged
+	open  int                 // writes without an answer
 }
+
+// wants are how much an owner wants.
+type wants struct {
+	ids   int           // documents
+	bulks int           // of ten requests
+	items int           // of a bulk
+	rest  time.Duration // four times as much at most, between two requests
+}
+
+var modest = wants{ids: 24, bulks: 1, items: 5, rest: time.Millisecond}
 
 // copied is a state of a document; source "" when there is none, version 0 when it is not known.
 type copied struct {
@@ -35,45 +50,72 @@ type copied struct {
 	version int64
 }
 
-const ownIDs = 24
-
 // run asks until ctx ends, over all lives.
 func (o *owner) run(ctx context.Context) {
 	for ctx.Err() == nil && !o.t.Failed() {
-		if url := o.url.Load(); url != nil {
-			err := o.ask(*url)
-			if err == nil {
-				time.Sleep(time.Duration(1+o.dice.IntN(4)) * time.Millisecond)
-				continue
-			}
-			answered(o.t, err)
+		if o.once() {
+			time.Sleep(time.Duration(1+o.dice.IntN(4)) * o.rest)
+		} else {
+			time.Sleep(5 * time.Millisecond)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// once asks one thing, if there is a server that answers.
+func (o *owner) once() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	url := o.url.Load()
+	if url == nil {
+		return false
+	}
+	err := o.ask(*url)
+	answered(o.t, err)
+	return err == nil
 }
 
 // answered says that a request without an answer was cut off by a kill, and not by patience.
 func answered(t *testing.T, err error) {
 	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
+	if err != nil && errors.As(err, &late) && late.Timeout() {
 		t.Errorf("a request hangs: %v", err)
 	}
 }
 
-func (o *owner) anID() string { return fmt.Sprintf("%s-%d", o.name, o.dice.IntN(ownIDs)) }
+func (o *owner) anID() string { return fmt.Sprintf("%s-%d", o.name, o.dice.IntN(o.ids)) }
+
+// routing is always the same for one document: some have one.
+func (o *owner) routing(id string) string {
+	if mixed(id)%5 == 0 {
+		return "route-" + id
+	}
+	return ""
+}
+
+// path of a document below an endpoint.
+func (o *owner) path(endpoint, id string) string {
+	path := "/shelf/" + endpoint + "/" + id
+	if routing := o.routing(id); routing != "" {
+		path += "?routing=" + routing
+	}
+	return path
+}
 
 // ask asks one thing; an error says that no answer came.
 func (o *owner) ask(url string) error {
 	o.asked++
-	switch n := o.dice.IntN(10); {
+	if o.dice.IntN(10) < o.bulks {
+		return o.bulk(url)
+	}
+	switch n := o.dice.IntN(9); {
 	case n < 3:
 		return o.get(url, o.anID())
 	case n < 5:
-		return o.write(url, "DELETE", o.anID(), "")
+		return o.write(url, "delete", o.anID(), "")
 	case n < 6:
-		return o.bulk(url)
+		return o.write(url, "update", o.anID(), o.source(0))
 	}
-	return o.write(url, "PUT", o.anID(), o.source(0))
+	return o.write(url, "index", o.anID(), o.source(0))
 }
 
 // source is one that nobody else has written.
@@ -81,13 +123,16 @@ func (o *owner) source(n int) string {
 	return fmt.Sprintf(`{"kind":"own","of":%q,"text":"%d-%d"}`, o.name, o.asked, n)
 }
 
-// write puts or deletes one document.
-func (o *owner) write(url, method, id, source string) error {
-	var body []byte
-	if source != "" {
-		body = []byte(source)
+// write indexes, updates or deletes one document.
+func (o *owner) write(url, verb, id, source string) error {
+	method, endpoint, body := "PUT", "_doc", []byte(source)
+	switch verb {
+	case "update":
+		method, endpoint, body = "POST", "_update", []byte(changed(source))
+	case "delete":
+		method, body = "DELETE", nil
 	}
-	answer, err := o.talk.Do(context.Background(), method, url+"/shelf/_doc/"+id, body)
+	answer, err := o.talk.Do(context.Background(), method, url+o.path(endpoint, id), body)
 	if err != nil {
 		o.unknown(id, source)
 		return err
@@ -98,16 +143,32 @@ func (o *owner) write(url, method, id, source string) error {
 	return nil
 }
 
-// bulk puts some documents at once, of several shards.
+// changed is the body of an update that leaves nothing of what was there.
+func changed(source string) string { return `{"doc_as_upsert":true,"doc":` + source + `}` }
+
+// bulk writes some documents at once, of several shards.
 func (o *owner) bulk(url string) error {
 	var body bytes.Buffer
 	var ids, sources []string
-	for n := range 5 {
+	for n := range o.items {
 		id, source := o.anID(), o.source(n)
 		if slices.Contains(ids, id) {
 			continue
 		}
-		fmt.Fprintf(&body, "{\"index\":{\"_index\":\"shelf\",\"_id\":%q}}\n%s\n", id, source)
+		verb, line := "index", source
+		switch o.dice.IntN(6) {
+		case 0:
+			verb, source = "delete", ""
+		case 1:
+			verb, line = "update", changed(source)
+		}
+		fmt.Fprintf(&body, "{%q:{\"_index\":\"shelf\",\"_id\":%q", verb, id)
+		if routing := o.routing(id); routing != "" {
+			fmt.Fprintf(&body, ",\"routing\":%q", routing)
+		}
+		if body.WriteString("}}\n"); source != "" {
+			body.WriteString(line + "\n")
+		}
 		ids, sources = append(ids, id), append(sources, source)
 	}
 	answer, err := o.talk.Do(context.Background(), "POST", url+"/_bulk", body.Bytes())
@@ -118,13 +179,11 @@ func (o *owner) bulk(url string) error {
 		return err
 	}
 	var items struct {
-		Items []struct {
-			Index struct {
-				ID      string `json:"_id"`
-				Version int64  `json:"_version"`
-				Status  int
-				Error   json.RawMessage
-			}
+		Items []map[string]struct {
+			ID      string `json:"_id"`
+			Version int64  `json:"_version"`
+			Status  int
+			Error   json.RawMessage
 		}
 	}
 	_ = json.Unmarshal(answer.Body, &items)
@@ -135,16 +194,19 @@ func (o *owner) bulk(url string) error {
 		return nil
 	}
 	for i, item := range items.Items {
-		if item.Index.ID != ids[i] {
-			o.t.Errorf("item %d of a bulk request is of %q, not %q", i, item.Index.ID, ids[i])
+		for _, told := range item {
+			if told.ID != ids[i] {
+				o.t.Errorf("item %d of a bulk request is of %q, not %q", i, told.ID, ids[i])
+			}
+			o.learn(ids[i], sources[i], told.Status, told.Version, told.Error)
 		}
-		o.learn(ids[i], sources[i], item.Index.Status, item.Index.Version, item.Index.Error)
 	}
 	return nil
 }
 
 // unknown notes a write without an answer.
 func (o *owner) unknown(id, source string) {
+	o.open++
 	o.may[id] = append(o.known(id), copied{source: source})
 }
 
@@ -163,6 +225,7 @@ func (o *owner) learn(id, source string, status int, version int64, body []byte)
 		if len(is) == 1 && is[0].version != 0 && version != is[0].version+1 {
 			o.t.Errorf("%s was of version %d, and the next is %d", id, is[0].version, version)
 		}
+		o.acked++
 		o.may[id] = []copied{{source, version}}
 	case status == 429 && o.lax.Load():
 	case status == 503 && o.lax.Load():
@@ -174,7 +237,7 @@ func (o *owner) learn(id, source string, status int, version int64, body []byte)
 
 // get reads one document, which settles what it is.
 func (o *owner) get(url, id string) error {
-	answer, err := o.talk.Do(context.Background(), "GET", url+"/shelf/_doc/"+id, nil)
+	answer, err := o.talk.Do(context.Background(), "GET", url+o.path("_doc", id), nil)
 	if err != nil {
 		return err
 	}
@@ -183,21 +246,30 @@ func (o *owner) get(url, id string) error {
 	if answer.Status == 503 && o.lax.Load() {
 		return nil
 	}
-	is := copied{string(a.Source), a.Version}
 	if answer.Status != 200 && (answer.Status != 404 || a.Found || a.Error.Type != "") {
 		o.t.Errorf("GET of %s: %s", id, answer)
-	} else if !slices.ContainsFunc(o.known(id), is.fits) {
-		o.t.Errorf("%s is %s, and may be one of %v", id, answer, o.known(id))
+	}
+	o.settle(id, copied{string(a.Source), a.Version})
+	return nil
+}
+
+// settle notes what a document is.
+func (o *owner) settle(id string, is copied) {
+	var fitting []copied
+	for _, c := range o.known(id) {
+		if is.fits(c) {
+			fitting = append(fitting, c)
+		}
+	}
+	if len(fitting) == 0 {
+		o.t.Errorf("%s is %v, and may be one of %v", id, is, o.known(id))
 	}
 	if is.source == "" { // a get does not tell the version of what is gone
-		if fitting := slices.DeleteFunc(slices.Clone(o.known(id)), func(c copied) bool { return !is.fits(c) }); len(fitting) == 1 {
+		if is.version = 0; len(fitting) == 1 {
 			is = fitting[0]
-		} else {
-			is.version = 0
 		}
 	}
 	o.may[id] = []copied{is}
-	return nil
 }
 
 func (c copied) fits(other copied) bool {
@@ -319,12 +391,12 @@ type crowd struct {
 	stop   func()
 }
 
-func newCrowd(t *testing.T, talk *Talk, seed uint64) *crowd {
+func newCrowd(t *testing.T, talk *Talk, seed uint64, want wants) *crowd {
 	c := &crowd{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for n := range 3 {
-		o := &owner{t: t, talk: talk, url: &c.url, lax: &c.lax, dice: rand.New(rand.NewPCG(seed, uint64(n))), name: fmt.Sprint("o", n), may: map[string][]copied{}}
+		o := &owner{t: t, talk: talk, url: &c.url, lax: &c.lax, dice: rand.New(rand.NewPCG(seed, uint64(n))), name: fmt.Sprint("o", n), wants: want, may: map[string][]copied{}}
 		c.owners = append(c.owners, o)
 		all.Go(func() { o.run(ctx) })
 	}

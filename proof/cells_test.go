@@ -99,7 +99,7 @@ func (s *scene) play(t *testing.T, prepared, disk string, seed uint64) *stage {
 	if output, err := exec.Command("cp", "-a", prepared+"/.", st.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, output)
 	}
-	st.crowd = newCrowd(t, st.talk, seed)
+	st.crowd = newCrowd(t, st.talk, seed, modest)
 	return st
 }
 

@@ -99,8 +99,9 @@ type found struct {
 
 type hit struct {
 	told
-	ID   string          `json:"_id"`
-	Sort json.RawMessage `json:"sort"`
+	ID      string          `json:"_id"`
+	Routing string          `json:"_routing"`
+	Sort    json.RawMessage `json:"sort"`
 }
 
 // look refreshes an index and searches for documents: what was stored between the two
