@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,8 @@ import (
 )
 
 // TestMain makes of this binary the program itself when it is told to tell its durable steps:
-// main() with stores that stop at one of them. Package proof asks for that.
+// main() with stores that stop at one of them; or main() with an engine whose work behind the scenes
+// never rests, since its segments get little memory. Package proof asks for that.
 func TestMain(m *testing.M) {
 	if told := os.Getenv("RESHELVE_STEPS"); told != "" {
 		var s steps
@@ -34,6 +36,12 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		wiring.Folder = s.folder
+		main()
+	}
+	if share, err := strconv.ParseInt(os.Getenv("RESHELVE_SHARE"), 10, 64); err == nil {
+		wiring.Folder = func(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
+			return openFolderWith(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger, Share: share})
+		}
 		main()
 	}
 	os.Exit(m.Run())

@@ -68,7 +68,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	}
 	o = o.withDefaults()
 	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{}),
-		files: newFiles(o.FS, filepath.Join(dir, "segments")), tiers: tiersOf(o.Memory), makers: newMakers(together()), merging: make(chan struct{}, 1), counting: make(chan struct{}, 1), repairing: make(chan struct{}, 1)}
+		files: newFiles(o.FS, filepath.Join(dir, "segments")), tiers: tiersOf(o), makers: newMakers(together()), merging: make(chan struct{}, 1), counting: make(chan struct{}, 1), repairing: make(chan struct{}, 1)}
 	e.room.Store(e.tiers.recent)
 	e.space = space{fs: o.FS, dir: dir, options: o, used: e.used}
 	if err := e.openFolder(); err != nil {

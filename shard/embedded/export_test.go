@@ -16,7 +16,7 @@ func init() {
 // undone.
 func SetTiers(fanIn int, early, held int64) (undo func()) {
 	was := tiersOf
-	tiersOf = func(int64) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, recent: 5000, held: held} }
+	tiersOf = func(Options) tiers { return tiers{fanIn: fanIn, early: early, builder: 4000, recent: 5000, held: held} }
 	return func() { tiersOf = was }
 }
 

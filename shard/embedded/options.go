@@ -10,6 +10,7 @@ import (
 // Options of an engine. The zero value of a field is its default.
 type Options struct {
 	Memory   int64            // bytes for cached blocks and the tables of recent writes, and as a measure of what segments take: see Memory above; 16 MB
+	Share    int64            // of it, about, for each of the three parts that segments take; a quarter, 1 MB or more. Tests have little data
 	LowWater int64            // free bytes below which writes are refused; by the size of the disk, at most 256 MB
 	Ballast  int64            // bytes kept to get out of a full disk with; 4 MB, negative: none
 	Quiet    time.Duration    // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never

@@ -27,9 +27,12 @@ func together() int { return max(runtime.GOMAXPROCS(0), 2) }
 
 // tiersOf are those of an engine with so much memory: a quarter may be written before it
 // is indexed, and be taken by segments in memory; half, by those in the making.
-var tiersOf = func(memory int64) tiers { // tests have little data
-	share := max(memory/4, 1<<20)
-	return tiers{fanIn: fanIn, early: share, builder: max(2*share/int64(together()), 1<<20), recent: share, held: share}
+var tiersOf = func(o Options) tiers { // tests have little data
+	least, share := int64(0), o.Share
+	if share == 0 {
+		least, share = 1<<20, max(o.Memory/4, 1<<20)
+	}
+	return tiers{fanIn: fanIn, early: share, builder: max(2*share/int64(together()), least), recent: share, held: share}
 }
 
 // tiers say when segments are made, written and merged.
