@@ -20,6 +20,8 @@ type Server struct {
 	inFlight atomic.Int64 // bytes of bodies
 	calls    sync.Pool    // of *call
 	started  time.Time
+
+	credentials sync.Once // that they are ignored was logged
 }
 
 // New makes a server in front of a store. The store outlives it.
@@ -83,6 +85,7 @@ func (c *call) serve() error {
 	if id := c.r.Header.Get("X-Opaque-Id"); id != "" {
 		c.w.Header().Set("X-Opaque-Id", id)
 	}
+	c.ignoreCredentials()
 	if err := c.outdate(); err != nil {
 		return err
 	}

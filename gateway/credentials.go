@@ -1,0 +1,18 @@
+package gateway
+
+// unchecked is the header of an answer to a request with credentials. It is no Warning, which
+// clients show with every request.
+const unchecked = "Reshelve-Credentials"
+
+// ignoreCredentials says of credentials that nobody checks them: in the answer, and once in
+// the log. They are not logged.
+func (c *call) ignoreCredentials() {
+	if c.r.Header.Get("Authorization") == "" {
+		return
+	}
+	c.w.Header().Set(unchecked, "ignored; this server has no authentication, and answers everybody")
+	c.s.credentials.Do(func() {
+		c.s.store.Logger().Warn("a client sent credentials, and they were ignored: this server has no authentication, and answers everybody; put a proxy that authenticates before it",
+			"client", c.r.RemoteAddr, "path", c.r.URL.Path)
+	})
+}
