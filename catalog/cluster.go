@@ -10,7 +10,7 @@ import (
 	"github.com/reshelve/reshelve/wildcard"
 )
 
-// clusterKnown are the settings of the cluster that do something here.
+// clusterKnown are the settings of the cluster that do something here, beside searchSettings.
 var clusterKnown = map[string]check{
 	"action.auto_create_index":         func(_, value string) *exception.Error { _, err := parseAutoCreate(value); return err },
 	"action.destructive_requires_name": boolean,
@@ -22,8 +22,8 @@ var clusterKnown = map[string]check{
 var clusterIdle = []string{
 	"cluster.routing.", "cluster.info.", "cluster.service.", "cluster.indices.", "cluster.no_cluster_manager_block",
 	"cluster.persistent_tasks.", "cluster.remote.", "cluster.default_number_of_replicas", "indices.recovery.", "indices.breaker.",
-	"indices.mapping.dynamic_timeout", "indices.id_field_data.", "search.default_search_timeout", "search.max_buckets",
-	"search.max_open_scroll_context", "search.default_keep_alive", "search.max_keep_alive", "search.low_level_cancellation", "logger.", "script.",
+	"indices.mapping.dynamic_timeout", "indices.id_field_data.",
+	"search.low_level_cancellation", "logger.", "script.",
 	"snapshot.max_concurrent_operations", "ingest.", "network.breaker.", "transport.tracer.", "http.tracer.", "gateway.slow_write_logging_threshold",
 	"discovery.", "metadata.",
 }
@@ -65,6 +65,9 @@ func (c Catalog) WithCluster(body []byte) (Catalog, []byte, error) {
 	case refused != nil:
 		return c, nil, refused
 	}
+	if err := next.checkKeeping(); err != nil {
+		return c, nil, err
+	}
 	return next, []byte(answer + "}"), nil
 }
 
@@ -87,6 +90,9 @@ func hasPrefix(prefixes []string, name string) bool {
 func (all edits) checkCluster(kind string) error {
 	for _, e := range all {
 		check, known := clusterKnown[e.name]
+		if s, ok := searchSettings[e.name]; ok {
+			check, known = s.check, true
+		}
 		switch {
 		case known && !e.reset:
 			if err := check(e.name, printed(e.value)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
@@ -150,7 +151,7 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 	x := searching{Search: asked.Search}
 	x.Aggs = nil // they would be told nowhere
 	q = control.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
-	if q.Request, err = x.request(0); err != nil {
+	if q.Request, err = x.request(0, catalog.SearchRules{}); err != nil {
 		return q, err
 	}
 	if asked.MaxDocs > 0 {

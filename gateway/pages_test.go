@@ -124,6 +124,46 @@ func TestScrollsShowTheOrderAskedFor(t *testing.T) {
 	r.ask(200, "DELETE", "/_search/scroll/_all", "")
 }
 
+// TestLimitsThatAreSet: what the settings allow is open, or told, and no more. The server's words
+// are in the conversation limits_set.
+func TestLimitsThatAreSet(t *testing.T) {
+	r := newPageReader(t)
+	set := func(name, value string) {
+		r.ask(200, "PUT", "/_cluster/settings", fmt.Sprintf(`{"transient":{%q:%s}}`, name, value))
+	}
+	set("search.max_open_scroll_context", "2")
+	set("search.max_open_pit_context", "1")
+	for i, status := range []int{200, 200, 429} {
+		r.ask(status, "POST", "/books/_search?scroll=1m", "")
+		r.ask(max(status, 200+229*min(i, 1)), "POST", "/books/_search/point_in_time?keep_alive=1m", "")
+	}
+	set("search.max_open_scroll_context", "null")
+	p := r.ask(200, "POST", "/books/_search?scroll=1m", "")
+	set("search.default_keep_alive", `"1m"`)
+	set("search.max_keep_alive", `"2m"`)
+	r.ask(400, "POST", "/_search/scroll", fmt.Sprintf(`{"scroll":"3m","scroll_id":%q}`, p.Scroll))
+	r.ask(200, "POST", "/_search/scroll", fmt.Sprintf(`{"scroll":"2m","scroll_id":%q}`, p.Scroll))
+	four := `{"size":0,"aggs":{"a":{"terms":{"field":"n"}}}}`
+	for _, bound := range []struct {
+		buckets string
+		status  int
+	}{{"3", 503}, {"4", 200}, {"0", 503}, {"null", 200}} {
+		set("search.max_buckets", bound.buckets)
+		r.ask(bound.status, "POST", "/books/_search", four)
+	}
+	r.ask(200, "POST", "/books/_search?scroll=1m", `{"slice":{"id":1,"max":1024}}`)
+	r.ask(400, "POST", "/books/_search?scroll=1m", `{"slice":{"id":1,"max":1025}}`)
+	r.ask(200, "PUT", "/books/_settings", `{"max_slices_per_scroll":1025,"max_slices_per_pit":2}`)
+	r.ask(200, "POST", "/books/_search?scroll=1m", `{"slice":{"id":1,"max":1025}}`)
+	r.ask(200, "DELETE", "/_search/point_in_time/_all", "")
+	pit := r.ask(200, "POST", "/books/_search/point_in_time?keep_alive=1m", "").PIT
+	r.ask(200, "POST", "/_search", fmt.Sprintf(`{"pit":{"id":%q},"slice":{"id":1,"max":2}}`, pit))
+	r.ask(429, "POST", "/_search", fmt.Sprintf(`{"pit":{"id":%q},"slice":{"id":1,"max":3}}`, pit))
+	set("point_in_time.max_keep_alive", `"2m"`)
+	r.ask(400, "POST", "/_search", fmt.Sprintf(`{"pit":{"id":%q,"keep_alive":"3m"}}`, pit))
+	r.ask(400, "POST", "/books/_search/point_in_time?keep_alive=3m", "")
+}
+
 // TestPointsInTimeStay as they were, until they are ended, or their index is.
 func TestPointsInTimeStay(t *testing.T) {
 	r := newPageReader(t)
@@ -142,6 +182,9 @@ func TestPointsInTimeStay(t *testing.T) {
 		t.Errorf("%d documents now", p.Hits.Total.Value)
 	}
 	r.ask(400, "POST", "/books/_search", in(pit)) // names an index too
+	r.ask(400, "POST", "/_search", in(""))
+	r.ask(400, "POST", "/_search", in("abc"))
+	r.ask(400, "POST", "/_search", `{"pit":{}}`)
 	r.ask(404, "POST", "/_search/scroll", fmt.Sprintf(`{"scroll_id":%q}`, pit))
 	r.ask(200, "DELETE", "/_search/point_in_time", fmt.Sprintf(`{"pit_id":[%q]}`, pit))
 	r.ask(404, "POST", "/_search", in(pit))

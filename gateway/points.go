@@ -39,8 +39,13 @@ func (c *call) pin(setting string) (*control.Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	if keep > longestKeep {
-		return nil, tooLong("keep_alive", setting, c)
+	rules := c.s.store.SearchRules()
+	most := rules.KeepPoint
+	if setting == "search.max_keep_alive" {
+		most = rules.KeepAlive
+	}
+	if keep > most {
+		return nil, tooLong(c.text("keep_alive", ""), setting, most)
 	}
 	expression, err := c.expression("index", searched)
 	if err != nil {

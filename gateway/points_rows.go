@@ -16,8 +16,8 @@ func (c *call) rows() error {
 	if err != nil {
 		return err
 	}
-	if keep > longestKeep {
-		return tooLong("keep_alive", "point_in_time.max_keep_alive", c)
+	if most := c.s.store.SearchRules().KeepPoint; keep > most {
+		return tooLong(c.text("keep_alive", ""), "point_in_time.max_keep_alive", most)
 	}
 	slice, err := c.integer("slice", 32, 0)
 	if err != nil {

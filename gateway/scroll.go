@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/query"
@@ -27,8 +28,8 @@ func (c *call) scroll(x *searching, where control.Where, r search.Request) error
 	if err != nil {
 		return err
 	}
-	if keep > longestKeep {
-		return c.phase(where.Expression, tooLong("scroll", "search.max_keep_alive", c))
+	if most := c.s.store.SearchRules().KeepAlive; keep > most {
+		return c.phase(where.Expression, tooLong(c.text("scroll", ""), "search.max_keep_alive", most))
 	}
 	told := *x
 	told.Aggs, told.aggs = nil, nil // they come with the first page alone
@@ -36,11 +37,9 @@ func (c *call) scroll(x *searching, where control.Where, r search.Request) error
 	return err
 }
 
-const longestKeep = 24 * time.Hour
-
-func tooLong(param, setting string, c *call) *exception.Error {
-	return exception.New(exception.IllegalArgument, "Keep alive for request (%s) is too large. It must be less than (1d). "+
-		"This limit can be set by changing the [%s] cluster level setting.", c.text(param, ""), setting)
+func tooLong(asked, setting string, most time.Duration) *exception.Error {
+	return exception.New(exception.IllegalArgument, "Keep alive for request (%s) is too large. It must be less than (%s). "+
+		"This limit can be set by changing the [%s] cluster level setting.", asked, catalog.SpanText(most), setting)
 }
 
 // nextPage answers with the next page of a scroll.
@@ -62,6 +61,9 @@ func (c *call) nextPage() error {
 	}
 	if err != nil {
 		return err
+	}
+	if most := c.s.store.SearchRules().KeepAlive; asked.KeepAlive > most {
+		return tooLong(catalog.SpanText(asked.KeepAlive), "search.max_keep_alive", most)
 	}
 	found, err := c.s.store.NextPage(c.ctx(), asked.ID, asked.KeepAlive)
 	if exception.Is(err, exception.SearchContextMissing) {

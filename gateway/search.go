@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -111,6 +112,12 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 		return where, exception.New(exception.ActionRequestValidation, "Validation Failed: 1: [indices] cannot be used with point in time;")
 	}
 	if x.PIT != nil {
+		if err := x.PIT.Check(); err != nil {
+			return where, err
+		}
+		if most := c.s.store.SearchRules().KeepPoint; x.PIT.KeepAlive > most {
+			return where, tooLong(catalog.SpanText(x.PIT.KeepAlive), "point_in_time.max_keep_alive", most)
+		}
 		return control.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
 	}
 	where.Routing = c.text("routing", "")
@@ -139,7 +146,7 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 			return err
 		}
 	}
-	r, err := x.request(c.s.options.InFlightBytes)
+	r, err := x.request(c.s.options.InFlightBytes, c.s.store.SearchRules())
 	if err != nil {
 		return err
 	}
@@ -166,7 +173,7 @@ func (c *call) phase(e catalog.Expression, cause *exception.Error) error {
 
 // request is the search as package search runs it. Buckets of aggregations may take the
 // bytes of memory.
-func (x *searching) request(memory int64) (search.Request, error) {
+func (x *searching) request(memory int64, rules catalog.SearchRules) (search.Request, error) {
 	r := search.NewRequest()
 	if x.Query != nil {
 		r.Query = x.Query
@@ -174,6 +181,9 @@ func (x *searching) request(memory int64) (search.Request, error) {
 	r.PostFilter, r.MinScore, r.Sort, r.Size = x.PostFilter, x.MinScore, x.Sort, x.From+x.Size
 	r.Check = x.refused
 	r.TrackTotal, r.TrackScore, r.Slice, r.Timeout = x.Counted(), x.TrackScores, x.Slice, x.Timeout
+	if r.Timeout <= 0 {
+		r.Timeout = rules.Timeout
+	}
 	for _, value := range x.After {
 		after, err := sortValue(value)
 		if err != nil {
@@ -183,7 +193,8 @@ func (x *searching) request(memory int64) (search.Request, error) {
 	}
 	if len(x.Aggs) > 0 {
 		var err error
-		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{Memory: memory, Now: time.Now().UnixMilli()}); err != nil {
+		if x.aggs, err = aggregate.New(x.Aggs, aggregate.Options{MaxBuckets: cmp.Or(rules.Buckets, -1), // none
+			Memory: memory, Now: time.Now().UnixMilli()}); err != nil {
 			return r, err
 		}
 		r.Collectors = append(r.Collectors, x.aggs)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"time"
 
@@ -34,6 +35,17 @@ type PIT struct {
 	ID        string
 	KeepAlive time.Duration // 0: as it is
 }
+
+// Check refuses an id that was never given out.
+func (p *PIT) Check() error {
+	if raw, err := base64.RawURLEncoding.DecodeString(p.ID); err != nil || len(raw) != pitBytes {
+		return exception.New(exception.IllegalArgument, "invalid id: [%s]", p.ID)
+	}
+	return nil
+}
+
+// pitBytes is how many bytes the id of a point in time or a scroll stands for.
+const pitBytes = 33
 
 // ReadSearch reads the body of a search; an empty one is that of [New]. The body must
 // not change while the search is in use. Errors are exceptions with the server's words,

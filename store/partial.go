@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
@@ -115,6 +116,9 @@ func (f *Found) search(ctx context.Context, parts [][]part, r search.Request) (s
 		return nil
 	}
 	for i, of := range parts {
+		if err := f.tooManySlices(of[0].index.rules, r.Slice); err != nil {
+			return search.Result{}, err
+		}
 		indices[i] = searched(of)
 		r.Size = min(r.Size, indices[i].Limits.Hits) // no room is made for what is refused
 	}
@@ -123,6 +127,22 @@ func (f *Found) search(ctx context.Context, parts [][]part, r search.Request) (s
 		err = finish(r.Collectors)
 	}
 	return found, err
+}
+
+// tooManySlices refuses to cut a scroll or a point in time into more parts than an index allows.
+func (f *Found) tooManySlices(of rules, slice *search.Slice) error {
+	if slice == nil || f.pinned == nil {
+		return nil
+	}
+	most, setting, kind := of.slices, "index.max_slices_per_scroll", exception.IllegalArgument
+	if f.pinned.scroll == nil {
+		most, setting, kind = of.pinned, "index.max_slices_per_pit", exception.Rejected
+	}
+	if slice.Max <= most {
+		return nil
+	}
+	return exception.New(kind, "The number of slices [%d] is too large. It must be less than [%d]. This limit can be set by changing the [%s] index level setting.",
+		slice.Max, most, setting)
 }
 
 // Leave leaves an index out whose hits, some of those on the page that is told, cannot be

@@ -15,10 +15,6 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// maxPoints is how many points in time, scrolls included, may be open: each keeps
-// what its readers saw.
-const maxPoints = 500
-
 // Point is a point in time: readers that are kept open between searches. Its readers are
 // closed when it has ended and nobody searches in it any more.
 type Point struct {
@@ -64,22 +60,42 @@ func (s *Store) pin(parts [][]part, keep time.Duration, scroll *scroll) (*Point,
 	for _, of := range parts {
 		p.Shards += len(of)
 	}
-	s.points.mu.Lock()
-	full := len(s.points.open) >= maxPoints
-	if !full {
-		s.points.open[p.ID] = p
-	}
-	s.points.mu.Unlock()
-	if full {
-		what := "PIT contexts"
-		if scroll != nil {
-			what = "scroll contexts"
-		}
-		err := exception.New(exception.Rejected, "Trying to create too many %s. Must be less than or equal to: [%d].", what, maxPoints)
+	if err := s.open(p); err != nil {
 		return nil, joined(err, closeParts(parts))
 	}
 	return p, nil
 }
+
+// open adds a point to the open ones, of which there may be so many: each keeps what its
+// readers saw.
+func (s *Store) open(p *Point) error {
+	rules := s.SearchRules()
+	most, what, setting := rules.Points, "Point In Time contexts", "search.max_open_pit_context"
+	if p.scroll != nil {
+		most, what, setting = rules.Scrolls, "scroll contexts", "search.max_open_scroll_context"
+	}
+	s.points.mu.Lock()
+	defer s.points.mu.Unlock()
+	alike := 0
+	for _, other := range s.points.open {
+		if (other.scroll != nil) == (p.scroll != nil) {
+			alike++
+		}
+	}
+	if alike < most || p.Shards == 0 {
+		s.points.open[p.ID] = p
+		return nil
+	}
+	failed := &PhaseError{}
+	for _, of := range p.parts {
+		failed.Failed = append(failed.Failed, failure(of, exception.New(exception.Rejected,
+			"Trying to create too many %s. Must be less than or equal to: [%d]. This limit can be set by changing the [%s] setting.", what, most, setting)))
+	}
+	return failed
+}
+
+// SearchRules are what the settings of the cluster say of searches.
+func (s *Store) SearchRules() catalog.SearchRules { return s.view.Load().catalog.SearchRules() }
 
 // enter begins a search in a point, which keeps it for another while: keep, or as long as
 // before when that is 0.

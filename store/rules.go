@@ -23,6 +23,8 @@ type rules struct {
 	analyzed   int           // index.highlight.max_analyzed_offset
 	searches   search.Limits // index.max_terms_count, index.max_regex_length and the like
 	lenient    bool          // index.query_string.lenient
+	slices     int           // index.max_slices_per_scroll
+	pinned     int           // index.max_slices_per_pit
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
 	pipeline   *exception.Error // writes that would go through a pipeline, of which there are none
@@ -59,6 +61,8 @@ func readRules(settings map[string]string) (rules, error) {
 			Columns: cmp.Or(r.number("index.max_docvalue_fields_search", 100), -1),
 		},
 		lenient:    settings["index.query_string.lenient"] == "true",
+		slices:     r.number("index.max_slices_per_scroll", 1024),
+		pinned:     r.number("index.max_slices_per_pit", 1024),
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
 	}
