@@ -17,15 +17,20 @@ var clusterKnown = map[string]check{
 	"cluster.max_shards_per_node":      integer(1, 1<<31-1),
 }
 
-// clusterIdle are prefixes of settings that are taken and shown, and do nothing: they say
-// how many servers share work, which one process does not.
+// clusterIdle are prefixes of settings that are taken and shown, and do nothing; see
+// docs/settings.md for why.
 var clusterIdle = []string{
 	"cluster.routing.", "cluster.info.", "cluster.service.", "cluster.indices.", "cluster.no_cluster_manager_block",
-	"cluster.persistent_tasks.", "cluster.remote.", "cluster.default_number_of_replicas", "indices.recovery.", "indices.breaker.",
-	"indices.mapping.dynamic_timeout", "indices.id_field_data.",
-	"search.low_level_cancellation", "logger.", "script.",
-	"snapshot.max_concurrent_operations", "ingest.", "network.breaker.", "transport.tracer.", "http.tracer.", "gateway.slow_write_logging_threshold",
-	"discovery.", "metadata.",
+	"cluster.persistent_tasks.", "discovery.", "indices.recovery.", "indices.mapping.dynamic_timeout", "gateway.slow_write_logging_threshold",
+	"indices.id_field_data.", "search.low_level_cancellation", "logger.", "transport.tracer.", "http.tracer.",
+	"script.", "ingest.", "snapshot.max_concurrent_operations", "metadata.",
+}
+
+// clusterRefused are prefixes of settings that the server knows and whose meaning would be
+// lost here.
+var clusterRefused = []string{
+	"cluster.default_number_of_replicas", "cluster.remote.", "cluster.routing.allocation.disk.threshold_enabled",
+	"cluster.routing.allocation.disk.watermark.flood_stage", "indices.breaker.", "network.breaker.",
 }
 
 // clusterFixed are settings that only a start may set.
@@ -98,7 +103,9 @@ func (all edits) checkCluster(kind string) error {
 			if err := check(e.name, printed(e.value)); err != nil {
 				return err
 			}
-		case known, isPattern(e.name) && e.reset:
+		case known, e.reset && (isPattern(e.name) || hasPrefix(clusterRefused, e.name)):
+		case hasPrefix(clusterRefused, e.name):
+			return illegal("setting [%s] is not supported by reshelve", e.name)
 		case hasPrefix(clusterFixed, e.name):
 			return illegal("%s setting [%s], not dynamically updateable", kind, e.name)
 		case !hasPrefix(clusterIdle, e.name):

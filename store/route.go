@@ -92,6 +92,9 @@ func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 	if t.err != nil {
 		return queue{}, t.err
 	}
+	if err := t.index.rules.inactive; err != nil {
+		return queue{}, err
+	}
 	if err := t.index.rules.pipeline; err != nil && w.Operation != document.Delete {
 		return queue{}, err
 	}
