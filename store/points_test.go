@@ -163,17 +163,17 @@ func TestAggregationsComeWithTheFirstPage(t *testing.T) {
 	_ = page.Close()
 }
 
-// TestPointsAreBounded: each keeps what its readers saw.
+// TestPointsAreBounded: each keeps what its readers saw. The server has the same bound.
 func TestPointsAreBounded(t *testing.T) {
 	r := newReading(t)
-	for range 500 {
+	for range 300 {
 		r.point()
 	}
 	_, err := r.OpenPoint(t.Context(), expression([]string{"books"}, searched), "", time.Minute)
 	if !exception.Is(err, exception.Rejected) {
-		t.Errorf("the five hundred and first: %v", err)
+		t.Errorf("the three hundred and first: %v", err)
 	}
-	if ended, err := r.ClosePoints(nil, false); err != nil || len(ended) != 500 {
+	if ended, err := r.ClosePoints(nil, false); err != nil || len(ended) != 300 {
 		t.Errorf("%d ended, %v", len(ended), err)
 	}
 	r.point()
