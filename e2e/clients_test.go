@@ -18,7 +18,7 @@ var conversations, _ = filepath.Abs("testdata/clients")
 
 // TestClients has the clients that people use talk to the real binary.
 func TestClients(t *testing.T) {
-	python := installPython(t)
+	python := installPython(t, "clients-python", filepath.Join(conversations, "requirements.txt"))
 	packages := installPackages(t, "clients-javascript", conversations)
 	server, url := serve(t)
 	for _, client := range []struct {
@@ -31,16 +31,29 @@ func TestClients(t *testing.T) {
 		{"@elastic/elasticsearch", "conversation.js", "NODE_PATH=" + packages, "node", 50},
 	} {
 		t.Run(strings.ReplaceAll(client.name, "/", "-"), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			command := exec.CommandContext(ctx, client.program, filepath.Join(conversations, client.script), client.name, url)
-			command.Env = append(os.Environ(), client.search, "PYTHONNOUSERSITE=1", "PYTHONDONTWRITEBYTECODE=1")
-			said, err := command.CombinedOutput()
-			if steps := strings.Count(string(said), "ok   "); err != nil || steps < client.steps {
-				t.Errorf("%d steps went well, of %d or more; %v\n%s", steps, client.steps, err, said)
-			}
+			converse(t, client.steps, client.search, client.program, filepath.Join(conversations, client.script), client.name, url)
 		})
 	}
+	ends(t, server)
+}
+
+// converse runs a script that tells of each step, of which at least so many must go well. Search is
+// where its program looks for modules, as a variable.
+func converse(t *testing.T, least int, search, program string, arguments ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, arguments...)
+	command.Env = append(os.Environ(), search, "PYTHONNOUSERSITE=1", "PYTHONDONTWRITEBYTECODE=1")
+	said, err := command.CombinedOutput()
+	if steps := strings.Count(string(said), "ok   "); err != nil || steps < least {
+		t.Errorf("%d steps went well, of %d or more; %v\n%s", steps, least, err, said)
+	}
+}
+
+// ends sees that a server that is told to stop does, and has had nothing to say.
+func ends(t *testing.T, server *proof.Process) {
+	t.Helper()
 	if err := server.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +68,7 @@ func TestClients(t *testing.T) {
 }
 
 // serve builds the program as its own module does, and serves an empty folder.
-func serve(t *testing.T) (server *proof.Process, url string) {
+func serve(t *testing.T, flags ...string) (server *proof.Process, url string) {
 	t.Helper()
 	folder := t.TempDir()
 	program := filepath.Join(folder, "reshelve")
@@ -64,7 +77,8 @@ func serve(t *testing.T) (server *proof.Process, url string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	server, err := proof.Start(program, "serve", "--data", filepath.Join(folder, "data"), "--listen", "127.0.0.1:0")
+	command := []string{program, "serve", "--data", filepath.Join(folder, "data"), "--listen", "127.0.0.1:0"}
+	server, err := proof.Start(append(command, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +91,10 @@ func serve(t *testing.T) (server *proof.Process, url string) {
 	return server, url
 }
 
-// installPython installs the Python clients and returns the folder of their modules.
-func installPython(t *testing.T) string {
+// installPython installs what a file of requirements pins, and returns the folder of those modules.
+func installPython(t *testing.T, name, requirements string) string {
 	t.Helper()
-	requirements := filepath.Join(conversations, "requirements.txt")
-	return installed(t, pinned(t, "clients-python", requirements), func(folder string) *exec.Cmd {
+	return installed(t, pinned(t, name, requirements), func(folder string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), "python3", "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:",
 			"--root-user-action=ignore", "--disable-pip-version-check", "--target", folder, "-r", requirements)
 	})

@@ -2,7 +2,8 @@
 // emulators of their stores: versitygw for S3, fake-gcs-server for Google Cloud
 // Storage, both in this process, and Azurite. The real binary serves the clients that
 // people use: opensearch-py, opensearch-js, and those of Elasticsearch 7.10 in both
-// languages.
+// languages. Served with --compat elasticsearch, it lets in those of Elasticsearch 7.17, 8 and 9
+// in both languages, and of 8 in Go.
 //
 // It is a module of its own: the emulators need a few hundred modules, none of
 // which may enter the program's go.mod. What npm and pip install goes into the user's

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
@@ -34,6 +35,8 @@ func (s *Server) version() string {
 var elasticRoutes = []route{
 	{"POST", "/{index}/_pit", expressionParams + "keep_alive routing preference allow_partial_search_results max_concurrent_shard_requests", (*call).openPIT},
 	{"DELETE", "/_pit", "", (*call).endPIT},
+	{"GET", "/_data_stream", "expand_wildcards", (*call).openStreams},
+	{"GET", "/_data_stream/{name}", "expand_wildcards", (*call).openStreams},
 }
 
 // elasticRoot is the page that tells who answers. Its build type, and the version of OpenSearch
@@ -106,6 +109,19 @@ func (c *call) endPIT() error {
 	c.out = strconv.AppendBool(append(c.out, `{"succeeded":`...), len(ended) > 0)
 	c.out = append(strconv.AppendInt(append(c.out, `,"num_freed":`...), int64(len(ended)), 10), '}')
 	return c.send(status)
+}
+
+// openStreams shows data streams, which are open, all of them. Helpers of Python ask so whether a
+// name is one.
+func (c *call) openStreams() error {
+	wanted := catalog.Options{ExpandOpen: true}
+	if err := c.expand(&wanted); err != nil {
+		return err
+	}
+	if !wanted.ExpandOpen {
+		return notYet("[expand_wildcards] without [open]")
+	}
+	return c.getStreams()
 }
 
 // breakTies puts the place of a document behind the keys of a search in a point in time, as

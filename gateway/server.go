@@ -30,7 +30,7 @@ func New(s *control.Store, o Options) *Server {
 	server.calls.New = func() any { return new(call) }
 	routes := allRoutes()
 	if server.elastic() {
-		routes = append(routes, elasticRoutes...)
+		routes = append(slices.Clone(elasticRoutes), routes...) // of two for one path the first counts
 	}
 	for _, r := range routes {
 		server.routes.add(&r)
