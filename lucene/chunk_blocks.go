@@ -193,6 +193,10 @@ func (b *blockReader) unpack(s *stream, start, n int) {
 	if s.err == nil && err == nil && used != size {
 		err = fault.New(fault.Corrupt, "%d compressed bytes are left over", size-used)
 	}
+	if fault.Is(err, fault.Refused) {
+		s.failAt(s.offset(), err)
+		return
+	}
 	if err != nil {
 		s.fail("a block of %d bytes does not decompress to %d: %v", size, n, err)
 		return

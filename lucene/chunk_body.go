@@ -1,5 +1,7 @@
 package lucene
 
+import "github.com/reshelve/reshelve/fault"
+
 // chunkBody hands out ranges of a chunk's decompressed bytes in ascending order,
 // block by block, so that memory is one block and the largest document. A range
 // within one block is not copied, and blocks that nobody wants are not
@@ -9,6 +11,7 @@ type chunkBody struct {
 	total      int    // decompressed bytes of the chunk
 	pieceSize  int    // decompressed bytes of each piece but perhaps the last
 	begun      int    // decompressed bytes of the pieces that were begun
+	from       int64  // offset of the chunk in the file
 	block      []byte // the current block
 	blockBegin int    // its place in the decompressed chunk
 	blockEnd   int
@@ -20,7 +23,7 @@ func (c *chunkBody) reset(s *stream, total, pieceSize int) {
 	if total > 0 && pieceSize <= 0 {
 		s.fail("a chunk is cut into pieces of no bytes")
 	}
-	c.total, c.pieceSize, c.begun = total, pieceSize, 0
+	c.total, c.pieceSize, c.begun, c.from = total, pieceSize, 0, s.offset()
 	c.block, c.blockBegin, c.blockEnd = nil, 0, 0
 	c.begin(s)
 }
@@ -72,6 +75,10 @@ func (c *chunkBody) bytes(s *stream, at, n int) []byte {
 	c.joined = append(c.joined[:0], c.block[at-c.blockBegin:]...)
 	for len(c.joined) < n {
 		if c.advance(s, true); s.err != nil {
+			return nil
+		}
+		if most := mostExpanded(s.offset() - c.from); int64(len(c.joined)) > most {
+			s.failAt(s.offset(), fault.New(fault.Refused, "a document of %d bytes is promised, and %d are the most that is believed of so few", n, most))
 			return nil
 		}
 		c.joined = append(c.joined, c.block[:min(len(c.block), n-len(c.joined))]...)

@@ -36,6 +36,12 @@ const (
 	zstdHeaderLength = 4 + 1 + 4
 )
 
+// mostExpanded is how many bytes some compressed ones may become: Zstandard itself
+// has no bound for that (four bytes are 128 KiB), DEFLATE has this ratio. What is
+// added covers the longest document that servers take unless told otherwise
+// (100 MB), of one letter throughout.
+func mostExpanded(compressed int64) int64 { return 1032*compressed + 128<<20 }
+
 func (z *zstdDecoder) open() (err error) {
 	if z.decoder == nil {
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
@@ -67,6 +73,9 @@ func (z *zstdDecoder) useDictionary(content []byte) {
 // dst[:start] is its dictionary, which useDictionary was told of, or empty. It
 // returns dst, grown when it was too short; bytes behind end may be changed.
 func (z *zstdDecoder) decode(dst []byte, start, end int, src []byte) ([]byte, error) {
+	if most := mostExpanded(int64(len(src))); int64(end-start) > most {
+		return dst, fault.New(fault.Refused, "%d bytes are promised, and %d are the most that is believed of so few", end-start, most)
+	}
 	if err := z.open(); err != nil {
 		return dst, err
 	}
