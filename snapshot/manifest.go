@@ -54,6 +54,9 @@ const (
 	virtualPrefix = "v__"
 	// hashedPrefix is how much of a longer file meta_hash may hold.
 	hashedPrefix = 1 << 20
+	// unsplit is the part size that stands for none where a repository was told to
+	// have none, as a size of −1.
+	unsplit = -1
 	// maxParts bounds the parts of a file: far more than a repository would hold.
 	maxParts = 1 << 24
 )
@@ -88,7 +91,7 @@ func (m *manifestFile) file() (File, error) {
 		return f, fault.New(fault.Corrupt, "has no length, or a negative one")
 	}
 	f.Length = *m.Length
-	if m.PartSize != nil && *m.PartSize < f.Length {
+	if m.PartSize != nil && *m.PartSize < f.Length && *m.PartSize != unsplit {
 		f.PartSize = *m.PartSize
 		if f.PartSize <= 0 || f.Length/f.PartSize >= maxParts {
 			return f, fault.New(fault.Corrupt, "has %d bytes in parts of %d", f.Length, f.PartSize)
@@ -107,10 +110,11 @@ func (m *manifestFile) file() (File, error) {
 }
 
 // checksum takes the CRC-32 of the file's footer. Files that Lucene before 4.8
-// wrote have no footer, and their checksum is another one.
+// wrote have no footer, and their checksum is another one; manifests before 1.3
+// do not say which Lucene it was.
 func (m *manifestFile) checksum(f *File) error {
-	f.old = m.WrittenBy != "" && !hasFooter(m.WrittenBy)
-	if m.Checksum == "" || f.old || m.WrittenBy == "" {
+	f.old, f.unsure = !hasFooter(m.WrittenBy), m.WrittenBy == ""
+	if m.Checksum == "" || f.old {
 		return nil
 	}
 	sum, err := strconv.ParseUint(m.Checksum, 36, 64)

@@ -82,7 +82,8 @@ type File struct {
 	Content     []byte // the whole file where the manifest holds it, else nil
 	Virtual     bool   // there is no blob: Content is the only copy
 
-	old bool // written by Lucene before 4.8, without a footer
+	old    bool // written by Lucene before 4.8, without a footer
+	unsure bool // written by a Lucene that is not named: it may have a footer all the same
 }
 
 // Shard is one shard of an index in a snapshot. It is a lucene.Directory.

@@ -3,8 +3,10 @@ package snapshot
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -200,6 +202,11 @@ func (sh *Shard) checkFile(ctx context.Context, f *File) error {
 			return fault.New(fault.Corrupt, "blob %s has %d bytes, the manifest says %d", part.Key, size, part.Size)
 		}
 	}
+	if f.unsure && f.Length >= footerLength {
+		if err := sh.lookForFooter(ctx, f); err != nil {
+			return err
+		}
+	}
 	if f.old {
 		return nil // its length is all that can be checked
 	}
@@ -209,4 +216,19 @@ func (sh *Shard) checkFile(ctx context.Context, f *File) error {
 	}
 	defer r.Close()
 	return fault.At(lucene.CheckFile(r, info), fmt.Sprintf("blob %s", f.Blob))
+}
+
+// lookForFooter finds out of a file of a Lucene that is not named whether it ends with a footer.
+func (sh *Shard) lookForFooter(ctx context.Context, f *File) error {
+	r, err := sh.openBlobs(ctx, f, f.Length-footerLength, footerLength)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	footer := make([]byte, footerLength)
+	if _, err := io.ReadFull(r, footer); err != nil {
+		return err
+	}
+	f.old = binary.BigEndian.Uint32(footer) != footerMagic
+	return nil
 }
