@@ -51,6 +51,7 @@ type Documents struct {
 	// impliedType is the type of documents that store none but have one: those of
 	// indices that 6.x created, with their single mapping type.
 	impliedType []byte
+	bareNames   bool // sources may have names without quotation marks
 	versions    document.Versions
 	id          []byte // buffers that hold doc's values where they are not stored as such
 	source      []byte
@@ -81,6 +82,7 @@ func newDocuments(ctx context.Context, sh *Shard, commit *lucene.Commit, opts Re
 	if len(sh.Index.Types) == 1 {
 		d.impliedType = []byte(sh.Index.Types[0])
 	}
+	d.bareNames = sh.Index.created.bareNames()
 	d.openAhead(0, 0)
 	return d
 }

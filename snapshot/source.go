@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"bytes"
+
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/lucene"
@@ -130,7 +132,7 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 		d.counts.Sourceless++
 		return nil
 	case len(doc.Source) > 0 && doc.Source[0] == '{':
-		doc.Source = xcontent.WithoutComments(doc.Source)
+		doc.Source = d.plainJSON(doc.Source)
 		return nil
 	}
 	most := xcontent.Limit(len(doc.Source))
@@ -138,14 +140,25 @@ func (d *Documents) takeSource(recovery []byte) (err error) {
 	if err != nil {
 		return fault.At(err, "_source")
 	}
-	if len(plain) > 0 && plain[0] == '/' {
-		plain = xcontent.WithoutComments(plain)
-	}
-	if xcontent.Sniff(plain) == xcontent.JSON && plain[0] != byteOrderMark[0] {
-		doc.Source = plain
-		return nil
+	text := bytes.TrimPrefix(plain, []byte(byteOrderMark))
+	if begun := bytes.TrimLeft(text, " \t\r\n"); len(begun) > 0 && (begun[0] == '{' || begun[0] == '/') {
+		if text = d.plainJSON(text); xcontent.Sniff(text) == xcontent.JSON {
+			doc.Source = text
+			return nil
+		}
 	}
 	d.source, err = xcontent.ToJSON(d.source[:0], plain, most)
 	doc.Source = d.source
 	return fault.At(err, "_source")
+}
+
+// plainJSON makes JSON of what the servers take beside it, and store as it came:
+// comments, and in indices of Elasticsearch 1.x and 2.x names without quotation
+// marks.
+func (d *Documents) plainJSON(text []byte) []byte {
+	text = xcontent.WithoutComments(text)
+	if d.bareNames {
+		text = xcontent.WithQuotedNames(text)
+	}
+	return text
 }

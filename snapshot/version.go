@@ -46,6 +46,10 @@ func (v versionID) String() string {
 	}
 }
 
+// bareNames tells whether sources may have names without quotation marks: in
+// indices that Elasticsearch 1.x or 2.x created.
+func (v versionID) bareNames() bool { return !v.openSearch() && v.number() > 0 && v.major() < 5 }
+
 // typed tells whether mappings have types: in Elasticsearch up to 6.x. An index
 // that 6.x created keeps its type under 7.x, whose interfaces hide it.
 func (v versionID) typed() bool { return !v.openSearch() && v.number() > 0 && v.major() < 7 }
