@@ -20,5 +20,15 @@ func printChanged(w io.Writer, m *control.Movement) {
 		if c.Kept > 0 {
 			fmt.Fprintf(w, "%s: %s been deleted in the source, and changed on the target by others: left as they are\n", oneLine(i.Source), have(c.Kept, "document"))
 		}
+		for _, o := range c.Others {
+			fmt.Fprintf(w, "%s: document %q: %s\n", oneLine(i.Source), o.ID, othersText[o.What])
+		}
 	}
+}
+
+// othersText is what others have done to a document of the target, and what became of it.
+var othersText = map[string]string{
+	"changed_by_others": "changed on the target by others, left as it is",
+	"deleted_by_others": "deleted on the target by others, left so",
+	"replaced":          "created on the target by others in the moment in which it was brought again, and replaced",
 }

@@ -37,6 +37,19 @@ type Op struct {
 	Routing []byte // empty: none
 	Version int64  // written with version_type external_gte; negative: none
 	Source  []byte // one JSON object of any layout; Index and Create
+
+	// Above makes a document of the same version a conflict, too: version_type external. What had
+	// an older version and was replaced is named: see Result.Replaced.
+	Above bool
+	// Seen makes anything but what was seen there a conflict. Servers take it without a version
+	// alone: the document gets the one after that which is there.
+	Seen Seen
+}
+
+// Seen names the write that a document was seen to come from. The zero value names none.
+type Seen struct {
+	Number int64 // _seq_no
+	Term   int64 // _primary_term, from 1 on
 }
 
 // Failure is an operation that was not applied, and why.
@@ -63,13 +76,14 @@ func (f *Failure) Error() string {
 type Batch struct {
 	body  []byte
 	items []item
-	tells bool // an answer of 200 is not one of 201: there is an operation that ensures
+	tells bool // an answer of 200 is not one of 201: an operation ensures, or names what it replaces
 }
 
 // item is where an operation lies in the body.
 type item struct {
 	start  int // of its action line
 	action Action
+	above  bool
 }
 
 // The types of failures that are found before anything is sent.
@@ -117,7 +131,8 @@ func (b *Batch) Add(op Op) error {
 		}
 		b.body = append(b.body, '\n')
 	}
-	b.items = append(b.items, item{start, op.Action})
+	b.tells = b.tells || op.Above
+	b.items = append(b.items, item{start, op.Action, op.Above})
 	return nil
 }
 
@@ -129,8 +144,16 @@ func (b *Batch) appendAction(op Op) []byte {
 	if len(op.Routing) > 0 {
 		out = appendQuoted(append(out, `,"routing":`...), op.Routing)
 	}
-	if op.Version >= 0 {
-		out = append(strconv.AppendInt(append(out, `,"version":`...), op.Version, 10), `,"version_type":"external_gte"`...)
+	switch {
+	case op.Seen != Seen{}:
+		out = strconv.AppendInt(append(out, `,"if_seq_no":`...), op.Seen.Number, 10)
+		out = strconv.AppendInt(append(out, `,"if_primary_term":`...), op.Seen.Term, 10)
+	case op.Version >= 0:
+		out = append(strconv.AppendInt(append(out, `,"version":`...), op.Version, 10), `,"version_type":"external`...)
+		if !op.Above {
+			out = append(out, "_gte"...)
+		}
+		out = append(out, '"')
 	}
 	return append(out, "}}"...)
 }
@@ -204,8 +227,9 @@ func readAction(line []byte) (op Op, err error) {
 		op.Index, op.ID = about.Get("_index").String(), []byte(about.Get("_id").String())
 		op.Routing, op.Version = []byte(about.Get("routing").String()), -1
 		if v := about.Get("version"); v.Exists() {
-			op.Version = v.Int()
+			op.Version, op.Above = v.Int(), about.Get("version_type").String() == "external"
 		}
+		op.Seen = Seen{about.Get("if_seq_no").Int(), about.Get("if_primary_term").Int()}
 		return false
 	})
 	if !known {
@@ -241,6 +265,14 @@ func (b *Batch) failure(i int) Failure {
 // Lines are the lines of one operation: its action, and its source but for a delete. They are
 // valid until the batch is reset.
 func (b *Batch) Lines(item int) []byte { return b.body[b.items[item].start:b.end(item)] }
+
+// Op reads one operation back that is not one that ensures. Its source is valid until the batch
+// is reset.
+func (b *Batch) Op(item int) Op {
+	op := b.op(item)
+	_, op.Source = cutLine(b.Lines(item))
+	return op
+}
 
 // gather is the body of a request with the given items, ascending. It is a part
 // of the batch's own when they lie side by side.

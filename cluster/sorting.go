@@ -18,6 +18,7 @@ type sorting struct {
 	again     []int
 	conflicts []Failure
 	failed    []Failure
+	replaced  []Failure
 	trouble   *trouble // of the operations to be sent again; the first that ends the delivery wins
 }
 
@@ -34,6 +35,9 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].action == Ensure: // nothing was done
 		e = &told{Type: exception.VersionConflict, Reason: "there is such a document"}
 		s.conflicts = append(s.conflicts, s.failure(i, a, e))
+	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].above && s.d.batch.items[i].action == Index:
+		s.replaced = append(s.replaced, s.failure(i, a, &told{Reason: "an older version was there"}))
+		s.applied = append(s.applied, i)
 	case a.Error == nil && (status < 300 || status == http.StatusNotFound && s.d.batch.items[i].action == Delete):
 		s.applied = append(s.applied, i)
 	case status == http.StatusConflict || e.Type == exception.VersionConflict:
@@ -100,6 +104,7 @@ func (s *sorting) commit() (left []int, t *trouble) {
 	d.result.Acknowledged += len(s.applied)
 	d.result.Conflicts = append(d.result.Conflicts, s.conflicts...)
 	d.result.Failed = append(d.result.Failed, s.failed...)
+	d.result.Replaced = append(d.result.Replaced, s.replaced...)
 	if len(s.again) == 0 {
 		return nil, nil
 	}

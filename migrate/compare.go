@@ -32,6 +32,7 @@ type comparing struct {
 	older   *snapshot.Index               // what the target held before a delta; nil: it is none
 	belongs func(*document.Document) bool // nil: all documents of the index
 	name    string                        // of the piece, in the keys of what is written down
+	was     map[uint64]*before            // of a repair of a delta: what may be replaced
 
 	mu    sync.Mutex
 	scan  *cluster.Scan // nil when the target need not be read any more

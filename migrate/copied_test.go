@@ -36,6 +36,7 @@ type copied struct {
 	driver     *drive.Driver
 	repository string // a folder
 	keep       bool   // the way back of what is started
+	url        string // of the target
 }
 
 // quick are leases that tests need not wait for.
@@ -56,7 +57,7 @@ func newCopied(t *testing.T, name string) *copied {
 		t.Fatal(err)
 	}
 	t.Cleanup(target.Close)
-	p := &copied{t: t, target: target, driver: drive.New(coord.New(), 0), repository: filepath.Join(t.TempDir(), "repo")}
+	p := &copied{t: t, target: target, driver: drive.New(coord.New(), 0), repository: filepath.Join(t.TempDir(), "repo"), url: server.URL}
 	if err := os.CopyFS(p.repository, os.DirFS(filepath.Join("..", "testdata", "repositories", name, "repo"))); err != nil {
 		t.Fatal(err)
 	}

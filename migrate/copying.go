@@ -123,6 +123,8 @@ type batch struct {
 	ticket    work.Ticket
 	counts    work.Counts
 	bad       []Failure
+	cares     []care  // of each operation; empty: it goes where the movement alone writes, or versions decide
+	others    []Other // whom it has met
 }
 
 // batches are empty ones whose memory is used again: to make it anew for each was most of what

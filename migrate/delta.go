@@ -39,6 +39,9 @@ type Changed struct {
 	// Kept are documents that the newer snapshot does not hold any more, and that others
 	// have changed on the target since: they are left.
 	Kept int64 `json:"kept,omitempty"`
+	// Others names the first documents of each shard that others have written on the target since:
+	// those of Kept, and the conflicts of what was to be written.
+	Others []Other `json:"others,omitempty"`
 }
 
 func (c *Changed) add(o *Changed) {
@@ -50,6 +53,7 @@ func (c *Changed) add(o *Changed) {
 	c.Unchanged += o.Unchanged
 	c.Deleted += o.Deleted
 	c.Kept += o.Kept
+	c.Others = addOthers(c.Others, o.Others)
 }
 
 // change is the piece of what has changed in one shard. It is done in groups of buckets of
@@ -191,26 +195,32 @@ type changing struct {
 // openChange opens both sides.
 func (t *turn) openChange(ctx context.Context, held *drive.Held[change, *change]) (*changing, error) {
 	piece := held.Piece()
-	c := &changing{turn: t, held: held, index: piece.Index, shard: piece.Shard, target: t.targetOf(piece.Index)}
-	since := t.plan.since(c.index)
-	if since == nil {
-		return nil, fault.New(fault.Bug, "index %s is no delta", c.index)
-	}
-	var err error
-	if c.newer, err = t.shard(ctx, c.index, c.shard); err != nil {
-		return nil, errDamaged(c.index, c.shard, err)
-	}
-	if c.older, err = t.olderShard(ctx, since, c.index, c.shard); err != nil {
+	c, err := t.changingOf(ctx, piece.Index, piece.Shard)
+	if err != nil {
 		return nil, err
 	}
-	if c.older != nil {
-		parts, err := c.newer.Since(ctx, c.older)
-		if err != nil {
-			return nil, errDamaged(c.index, c.shard, err)
-		}
-		c.parts = *parts
+	c.held, c.bits = held, min(reconcile.Bits(t.expected(c.index)), changeBits)
+	return c, nil
+}
+
+// changingOf opens both sides of a shard.
+func (t *turn) changingOf(ctx context.Context, index string, n int) (c *changing, err error) {
+	c = &changing{turn: t, index: index, shard: n, target: t.targetOf(index)}
+	since := t.plan.since(index)
+	if since == nil {
+		return nil, fault.New(fault.Bug, "index %s is no delta", index)
 	}
-	c.bits = min(reconcile.Bits(t.expected(c.index)), changeBits)
+	if c.newer, err = t.shard(ctx, index, n); err != nil {
+		return nil, errDamaged(index, n, err)
+	}
+	if c.older, err = t.olderShard(ctx, since, index, n); err != nil || c.older == nil {
+		return c, err
+	}
+	parts, err := c.newer.Since(ctx, c.older)
+	if err != nil {
+		return nil, errDamaged(index, n, err)
+	}
+	c.parts = *parts
 	return c, nil
 }
 
@@ -250,6 +260,7 @@ func (c *changing) store(next uint32) error {
 		piece.Compared = c.compared
 		piece.Deleted += c.deleted
 		piece.Kept += c.kept
+		piece.Others = addOthers(piece.Others, c.others)
 		piece.Copied.Add(c.copied)
 		piece.Unchanged = max(piece.Compared-piece.Copied.Read, 0)
 		return piece, err

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
@@ -13,8 +14,9 @@ import (
 
 // print is what is compared of a document: its key, its content, and its version.
 type print struct {
-	key     uint64
-	content uint64 // the first half of the content's fingerprint
+	key     uint64 // of the id alone, which names a document within a shard
+	place   uint64 // of the id and the routing, which name it within an index
+	content uint64 // see contentOf
 	version int64
 	sum     document.Fingerprint // with the version in it
 	failure *Failure             // of its transformation
@@ -27,7 +29,9 @@ func printOf(f *document.Fingerprinter, doc *document.Document) (print, error) {
 		return print{}, fault.WithNext(fault.New(fault.Refused, "the snapshot holds no version of document %q: what has changed cannot be brought in order", doc.ID), "migrate the index in full")
 	}
 	p := print{sum: f.Of(doc.ID, doc.Routing, doc.Source), version: doc.Versions.Version}
-	p.key, p.content = p.sum.Key, binary.BigEndian.Uint64(p.sum.Content[:8])
+	p.place, p.content = p.sum.Key, contentOf(p.sum)
+	p.key = f.Key(doc.ID, nil)
+	p.sum.Key = p.key
 	low := binary.BigEndian.Uint64(p.sum.Content[8:])
 	binary.BigEndian.PutUint64(p.sum.Content[8:], low^scattered(uint64(p.version)))
 	return p, nil
@@ -100,17 +104,20 @@ func (c *changing) groups(ctx context.Context, next uint32) ([]reconcile.Group, 
 
 // before is a document as the older snapshot holds it.
 type before struct {
-	content uint64
-	version int64
-	met     bool // the newer snapshot holds it too
+	place, content uint64
+	version        int64
+	met            bool // the newer snapshot holds it too, in the same place
 }
+
+// stands tells whether a document of the target is just that: its id, its routing and its source.
+func (b *before) stands(there *standing) bool { return there.content == b.content }
 
 // group brings the documents of one group of buckets to the target.
 func (c *changing) group(ctx context.Context, g *reconcile.Group) error {
 	was := map[uint64]*before{}
 	err := c.pass(ctx, reconcile.Found, func(_ *document.Document, p print) error {
 		if g.Wants(p.key) {
-			was[p.key] = &before{content: p.content, version: p.version}
+			was[p.key] = &before{place: p.place, content: p.content, version: p.version}
 		}
 		return nil
 	})
@@ -124,7 +131,7 @@ func (c *changing) group(ctx context.Context, g *reconcile.Group) error {
 		}
 		old := was[p.key]
 		if old != nil {
-			old.met = true
+			old.met = old.place == p.place
 			if old.content == p.content && old.version == p.version {
 				return nil
 			}
@@ -150,13 +157,13 @@ func (c *changing) deletions(ctx context.Context, g *reconcile.Group, was map[ui
 		return nil
 	}
 	type name struct {
-		key         uint64
+		was         *before
 		id, routing string
 	}
 	names := make([]name, 0, gone)
 	err := c.pass(ctx, reconcile.Found, func(doc *document.Document, p print) error {
 		if old := was[p.key]; g.Wants(p.key) && old != nil && !old.met {
-			names = append(names, name{p.key, string(doc.ID), string(doc.Routing)})
+			names = append(names, name{old, string(doc.ID), string(doc.Routing)})
 		}
 		return nil
 	})
@@ -165,9 +172,41 @@ func (c *changing) deletions(ctx context.Context, g *reconcile.Group, was map[ui
 	}
 	out := c.newOutgoing(ctx, was, 0)
 	for _, n := range names {
-		if err = out.remove(n.id, n.routing, n.key); err != nil {
+		if err = out.remove(n.id, n.routing, n.was); err != nil {
 			break
 		}
 	}
 	return out.end(err)
+}
+
+// caresOf is with what care documents of a delta's shard are sent again, by their positions; nil
+// where all was copied.
+func (t *turn) caresOf(ctx context.Context, index string, n int, positions []int64) (map[int64]care, error) {
+	if t.plan.since(index) == nil {
+		return nil, nil
+	}
+	c, err := t.changingOf(ctx, index, n)
+	if err != nil {
+		return nil, err
+	}
+	prints, was := map[int64]print{}, map[uint64]*before{}
+	err = c.pass(ctx, reconcile.Expected, func(doc *document.Document, p print) error {
+		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); wanted {
+			prints[doc.Position.Number], was[p.key] = p, nil
+		}
+		return nil
+	})
+	if err == nil {
+		err = c.pass(ctx, reconcile.Found, func(_ *document.Document, p print) error {
+			if _, wanted := was[p.key]; wanted {
+				was[p.key] = &before{place: p.place, content: p.content, version: p.version}
+			}
+			return nil
+		})
+	}
+	cares := map[int64]care{}
+	for position, p := range prints {
+		cares[position] = p.care(was[p.key])
+	}
+	return cares, err
 }

@@ -1,12 +1,7 @@
 package migrate
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
-	"net/http"
-	"net/url"
 	"sync"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -20,6 +15,7 @@ import (
 type tally struct {
 	copied        work.Counts
 	deleted, kept int64
+	others        []Other
 }
 
 // outgoing are the writes, or the deletions, of one group on their way to the target.
@@ -30,7 +26,6 @@ type outgoing struct {
 	was   map[uint64]*before
 	from  int64 // of the next list of failures
 	batch *batch
-	keys  []uint64 // of the operations in batch
 
 	mu sync.Mutex
 }
@@ -54,25 +49,31 @@ func (o *outgoing) write(doc *document.Document, p *print) error {
 	if err := o.room(&op); err != nil {
 		return err
 	}
-	before := o.batch.Len()
-	o.batch.add(doc, op)
-	if o.batch.Len() > before {
-		o.keys = append(o.keys, p.key)
-	}
+	o.batch.heed(doc, op, p.care(o.was[p.key]))
 	return nil
 }
 
-// remove deletes a document in the version that follows the one that the older snapshot
-// holds: it wins over a straggler's writing of that one, and loses to what others wrote.
-func (o *outgoing) remove(id, routing string, key uint64) error {
-	op := cluster.Op{Action: cluster.Delete, Index: o.target, ID: []byte(id), Routing: []byte(routing), Version: o.was[key].version + 1}
+// care is how a document is sent of which the older snapshot holds was; nil: nothing. Others may
+// have deleted what that holds: created again it is in a version above the older one, so that no
+// late write of that replaces it. What is new is created where nothing is, and nowhere else.
+func (p *print) care(was *before) care {
+	if was == nil {
+		return care{want: p.content, fresh: 1, blind: true, mine: nothing}
+	}
+	return care{want: p.content, fresh: max(p.version, was.version+1), mine: was.stands}
+}
+
+// remove deletes a document of the older snapshot, unless others have changed it. A late write of
+// that loses to the deletion, which follows what it deletes, while the target remembers it.
+func (o *outgoing) remove(id, routing string, was *before) error {
+	op := cluster.Op{Action: cluster.Delete, Index: o.target, ID: []byte(id), Routing: []byte(routing), Version: -1}
 	if err := o.room(&op); err != nil {
 		return err
 	}
 	if err := o.batch.Add(op); err != nil {
 		return err
 	}
-	o.keys = append(o.keys, key)
+	o.batch.cares = append(o.batch.cares, care{mine: was.stands})
 	return nil
 }
 
@@ -85,13 +86,13 @@ func (o *outgoing) room(op *cluster.Op) error {
 }
 
 func (o *outgoing) send() {
-	b, keys := o.batch, o.keys
+	b := o.batch
 	b.from = o.from
-	o.batch, o.keys, o.from = &batch{}, nil, o.from+1
+	o.batch, o.from = &batch{}, o.from+1
 	if b.Len() == 0 && len(b.bad) == 0 {
 		return
 	}
-	o.group.Go(func() error { return o.deliver(o.ctx, b, keys) })
+	o.group.Go(func() error { return o.deliver(o.ctx, b) })
 }
 
 // end sends what is left, unless there is an error, and waits for all answers.
@@ -105,36 +106,15 @@ func (o *outgoing) end(err error) error {
 	return err
 }
 
-// deliver sends a batch and counts the answers. What the target has in a newer version is
-// looked at: where that is what the older snapshot holds, the numbers of versions began anew
-// in the source, and it is overwritten; where it is not, others have changed it.
-func (o *outgoing) deliver(ctx context.Context, b *batch, keys []uint64) error {
-	var result cluster.Result
-	var err error
-	if b.Len() > 0 {
-		result, err = o.writer.Write(ctx, &b.Batch)
-	}
+// deliver sends a batch and counts the answers.
+func (o *outgoing) deliver(ctx context.Context, b *batch) error {
+	r, err := o.beside(ctx, &b.Batch, b.cares)
 	if err != nil {
 		return err
 	}
-	var lost []cluster.Failure
-	for i := range result.Conflicts {
-		f := &result.Conflicts[i]
-		won, err := o.again(ctx, f, keys[f.Item], b.Lines(f.Item))
-		switch {
-		case err != nil:
-			return err
-		case won:
-			result.Acknowledged++
-		default:
-			lost = append(lost, *f)
-		}
-	}
-	result.Conflicts = lost
-	return o.count(ctx, b, result)
-}
-
-func (o *outgoing) count(ctx context.Context, b *batch, r cluster.Result) error {
+	o.mu.Lock()
+	o.others = addOthers(o.others, othersOf(&r))
+	o.mu.Unlock()
 	if len(b.positions) == 0 && len(b.bad) == 0 { // deletions
 		if len(r.Failed) > 0 {
 			return fault.New(fault.Refused, "%d documents could not be deleted, among them %q: %s: %s", len(r.Failed), r.Failed[0].ID, r.Failed[0].Type, r.Failed[0].Reason)
@@ -154,57 +134,4 @@ func (o *outgoing) count(ctx context.Context, b *batch, r cluster.Result) error 
 	defer o.mu.Unlock()
 	o.copied.Add(b.counts)
 	return nil
-}
-
-// again sends an operation that lost to a newer version once more, if what stands there is
-// the document as the older snapshot holds it, or, for a deletion, if nothing stands there.
-func (o *outgoing) again(ctx context.Context, f *cluster.Failure, key uint64, lines []byte) (won bool, err error) {
-	there, err := o.stands(ctx, f)
-	if err != nil {
-		return false, err
-	}
-	if there == nil && f.Action == cluster.Delete {
-		return true, nil
-	}
-	old := o.was[key]
-	if there == nil || old == nil || there.content != old.content {
-		return false, nil
-	}
-	_, source, _ := bytes.Cut(lines, []byte{'\n'})
-	var b cluster.Batch
-	op := cluster.Op{Action: f.Action, Index: f.Index, ID: []byte(f.ID), Routing: []byte(f.Routing), Source: source, Version: there.version + 1}
-	if err := b.Add(op); err != nil {
-		return false, err
-	}
-	r, err := o.writer.Write(ctx, &b)
-	return err == nil && r.Acknowledged == 1, err
-}
-
-// stands is the document that the target has; nil: none.
-func (o *outgoing) stands(ctx context.Context, f *cluster.Failure) (*before, error) {
-	params := url.Values{}
-	if f.Routing != "" {
-		params.Set("routing", f.Routing)
-	}
-	answer, err := o.sides.target.Do(ctx, http.MethodGet, []string{f.Index, "_doc", f.ID}, params, nil)
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var doc struct {
-		Found   bool            `json:"found"`
-		Version int64           `json:"_version"`
-		Source  json.RawMessage `json:"_source"`
-	}
-	if err := json.Unmarshal(answer, &doc); err != nil {
-		return nil, fault.New(fault.Corrupt, "the target's answer about %q is not understood: %w", f.ID, err)
-	}
-	if !doc.Found {
-		return nil, nil
-	}
-	var printer document.Fingerprinter
-	content := printer.Of([]byte(f.ID), []byte(f.Routing), doc.Source).Content
-	return &before{content: binary.BigEndian.Uint64(content[:8]), version: doc.Version}, nil
 }

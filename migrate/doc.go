@@ -56,8 +56,8 @@
 //  1. A document is sent as it is stored: its id, routing, source (or what the plan's
 //     transformation makes of it), and the version that the snapshot holds, so that a repeat
 //     changes nothing and never makes anything older. There are three exceptions: NoVersions
-//     sends none; into a stream a document is created, or stays as it is; and a delta whose
-//     versions began anew in the source overwrites what it has brought before.
+//     sends none; into a stream a document is created, or stays as it is; and what is sent with
+//     care (see below) gets the version that follows what it replaces.
 //  2. The cursor of an item is stored only up to where every document was acknowledged, was
 //     found newer on the target, or stands in the list of failures.
 //  3. What cannot be read fails the item, never a document in silence. An item is a part of
@@ -65,9 +65,9 @@
 //     end: the comparison reads each shard to its end, checksums included, and a document
 //     that a damaged file gave differs there.
 //  4. The settings and mappings of an index, and a template, that are on the target already
-//     are not changed, and neither is ever deleted.
-//  5. A delta deletes only what the older snapshot holds and the newer does not, in the version
-//     after that of the older one, and never what others have changed since.
+//     are not changed, and neither is ever deleted; nor is what nothing proves to be the
+//     movement's: a stream or a template whose entry of the ledger nobody has completed.
+//  5. A delta, a repair and a redrive of one replace and delete nothing of what others have written.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.
@@ -78,6 +78,28 @@
 //  8. What the movement makes stands in the ledger before it is made. Not in it are aliases,
 //     which go away with their indices, and the backing indices that are added to a stream
 //     which was there.
+//
+// # Care
+//
+// A delta and a repair go where others may have written. beside.go sends for them: it looks at what the
+// target has (cluster.Client.Look), and replaces or deletes that only where it is the movement's, on
+// the condition that it is still the very write that was seen. In a delta that is the movement's which
+// is, in content and routing, what the older snapshot held; in a repair of a whole copy, what the
+// comparison saw. What meets the condition no more is looked at again; what is others' is left, counted,
+// and named (Other). A repeat of such a write, whenever it comes, meets its condition no more.
+//
+// Servers take no version beside a condition. What is replaced gets the version that follows the
+// target's, which was at least that of the older snapshot, for that was brought in its own: so a late
+// write of the older snapshot loses, as one of the same delta does. What is new, and nobody's late
+// write, is created in version 1 with version_type external: nothing that is there, and no deletion
+// that is remembered, has a lower one. What the older snapshot held, and the target lacks, has to come in a
+// version above that one, with version_type external: a document that others create in the
+// moment between the look and the write, in a lower version, is replaced then. The server says so (it
+// answers 200 and not 201), and it is named. The other choice was to lose to late writes without a word.
+//
+// Within a shard of the source an id is one document, so a delta tells documents by their ids alone:
+// one that has another routing now is written there, and then deleted where it was, which finds
+// nothing when both are one place of the target.
 //
 // # Keys
 //

@@ -49,15 +49,12 @@ func (c *comparing) mendPart(ctx context.Context, side reconcile.Side, n int, fr
 func (m *mending) take(ctx context.Context, doc *document.Document) error {
 	key := m.printer.Key(doc.ID, doc.Routing)
 	if m.side == reconcile.Before {
-		version := int64(reconcile.UnknownVersion)
-		if doc.Versions != nil {
-			version = doc.Versions.Version + 1 // of the deletion, which comes after what it deletes
+		if kept, _ := m.shape(doc, nil); !kept || !m.run.Delete(key) {
+			return nil
 		}
-		if version > 0 && m.run.Delete(key, version) {
-			op := cluster.Op{Action: cluster.Delete, Index: m.target, ID: doc.ID, Routing: doc.Routing, Version: version}
-			return m.put(ctx, doc, &op)
-		}
-		return nil
+		was := &before{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source))}
+		op := cluster.Op{Action: cluster.Delete, Index: m.target, ID: doc.ID, Routing: doc.Routing, Version: -1}
+		return m.put(ctx, doc, &op, care{mine: was.stands})
 	}
 	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number) || m.belongs != nil && !m.belongs(doc) {
 		return nil
@@ -78,20 +75,46 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 		doc.Versions = nil
 	}
 	op := m.op(doc, target)
-	return m.put(ctx, doc, &op)
+	return m.put(ctx, doc, &op, m.care(key, doc))
+}
+
+// care is how a document is sent again. A delta replaces what the older snapshot held and nothing
+// else; other movements what the comparison has seen, if it is still that; where nobody has
+// compared it, what is not newer.
+func (m *mending) care(key uint64, doc *document.Document) care {
+	version := int64(reconcile.UnknownVersion)
+	if doc.Versions != nil {
+		version = doc.Versions.Version
+	}
+	p := print{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source)), version: version}
+	if m.older != nil {
+		c := p.care(m.was[key])
+		c.blind = false
+		return c
+	}
+	c := care{want: p.content, fresh: version, ties: version >= 0, mine: func(there *standing) bool { return version < 0 || there.Version <= version }}
+	if saw, compared := m.run.Saw(key); compared {
+		c.mine = func(there *standing) bool { return uint16(there.content) == saw }
+	}
+	return c
 }
 
 // put adds an operation, and sends the batch before when it has no room.
-func (m *mending) put(ctx context.Context, doc *document.Document, op *cluster.Op) error {
+func (m *mending) put(ctx context.Context, doc *document.Document, op *cluster.Op, c care) error {
 	if !m.writer.Room(&m.batch.Batch, op) {
 		if err := m.send(ctx, mark{Position: doc.Position.Number}); err != nil {
 			return err
 		}
 	}
-	if op.Action == cluster.Delete {
+	switch op.Action {
+	case cluster.Delete:
+		m.batch.cares = append(m.batch.cares, c)
 		return m.batch.Add(*op)
+	case cluster.Index:
+		m.batch.heed(doc, *op, c)
+	default: // into a stream, which replaces nothing
+		m.batch.add(doc, *op)
 	}
-	m.batch.add(doc, *op)
 	return nil
 }
 
@@ -108,10 +131,12 @@ func (m *mending) send(ctx context.Context, at mark) error {
 		if err != nil {
 			return err
 		}
-		if came.Gone, err = m.gone(ctx, result.Conflicts); err != nil {
-			return err
+		for i := range result.Conflicts {
+			if result.Conflicts[i].Type == deletedByOthers {
+				came.Gone++
+			}
 		}
-		came.Counts = b.counts
+		came.Counts, came.Others = b.counts, b.others
 		if len(b.bad) > 0 {
 			came.Cause = b.bad[0].ID + ": " + cut(b.bad[0].Reason, maxReason)
 		}
@@ -125,10 +150,11 @@ func (m *mending) deletions(ctx context.Context, b *batch, came *Mended) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	result, err := m.writer.Write(ctx, &b.Batch)
+	result, err := m.beside(ctx, &b.Batch, b.cares)
 	if err != nil {
 		return err
 	}
+	came.Others = othersOf(&result)
 	came.Deleted, came.Kept, came.Failed = int64(result.Acknowledged), int64(len(result.Conflicts)), int64(len(result.Failed))
 	if len(result.Failed) > 0 {
 		came.Cause = result.Failed[0].Error()

@@ -3,18 +3,17 @@ package migrate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -28,10 +27,13 @@ type Mended struct {
 	Kept    int64 `json:"kept,omitempty"`    // of such: others have changed them since
 	// Cause is why one of those failed that did.
 	Cause string `json:"cause,omitempty"`
+	// Others names the first of those that others have written since.
+	Others []Other `json:"others,omitempty"`
 }
 
 func (m *Mended) add(o *Mended) {
 	m.Add(o.Counts)
+	m.Others = addOthers(m.Others, o.Others)
 	m.Gone, m.Deleted, m.Kept = m.Gone+o.Gone, m.Deleted+o.Deleted, m.Kept+o.Kept
 	m.Cause = cmp.Or(m.Cause, o.Cause)
 }
@@ -43,7 +45,10 @@ func (m *Mended) String() string {
 		text += fmt.Sprintf(", %d deleted again", m.Deleted)
 	}
 	if others := m.Conflicts - m.Gone + m.Kept; others > 0 {
-		text += fmt.Sprintf(", %d were changed on the target since, and are left so", others)
+		text += fmt.Sprintf(", %d were changed on the target since, and are left so%s", others, named(m.Others, changedByOthers))
+	}
+	if overwritten := named(m.Others, replaced); overwritten != "" {
+		text += ", others wrote some in the moment in which these were created again, and they were replaced" + overwritten
 	}
 	if m.Gone > 0 {
 		text += fmt.Sprintf(", %d were deleted on the target since, in a newer version, and stay deleted: accept that with reshelve movement finish; "+
@@ -53,6 +58,21 @@ func (m *Mended) String() string {
 		text += fmt.Sprintf(", %d failed again, one of them: %s", m.Failed, m.Cause)
 	}
 	return text
+}
+
+// named are the ids of those to whom something happened, in brackets; "" when it happened to none.
+func named(all []Other, what string) string {
+	const most = 5
+	var ids []string
+	for _, o := range all {
+		if o.What == what && len(ids) < most {
+			ids = append(ids, strconv.Quote(o.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(ids, ", ") + ")"
 }
 
 // repair compares both sides, and sends again what is missing, stale or different on the
@@ -98,6 +118,9 @@ func (c *comparing) mend(ctx context.Context) error {
 	}
 	c.closeScan(ctx)
 	defer c.sends(ctx)()
+	if err := c.readBefore(ctx); err != nil {
+		return err
+	}
 	sides := []reconcile.Side{reconcile.Expected}
 	if c.older != nil {
 		sides = append(sides, reconcile.Before)
@@ -116,6 +139,34 @@ func (c *comparing) mend(ctx context.Context) error {
 	})
 }
 
+// readBefore reads what the older snapshot held of the documents that are to be written again.
+func (c *comparing) readBefore(ctx context.Context) error {
+	if c.older == nil {
+		return nil
+	}
+	c.was = map[uint64]*before{}
+	var printer document.Fingerprinter
+	for n := range c.older.Shards {
+		err := c.shardOf(ctx, reconcile.Before, n, mark{}, func(docs *snapshot.Documents) error {
+			for docs.Next() {
+				doc := docs.Document()
+				key := printer.Key(doc.ID, doc.Routing)
+				if _, compared := c.run.Saw(key); !compared || doc.Versions == nil {
+					continue
+				}
+				if kept, _ := c.shape(doc, nil); kept {
+					c.was[key] = &before{content: contentOf(printer.Of(doc.ID, doc.Routing, doc.Source)), version: doc.Versions.Version}
+				}
+			}
+			return nil // shardOf tells of what cannot be read
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mended takes over what was answered up to a mark.
 func (c *comparing) mended(side reconcile.Side, n int, at mark, read int64, m *Mended) {
 	c.mu.Lock()
@@ -123,46 +174,4 @@ func (c *comparing) mended(side reconcile.Side, n int, at mark, read int64, m *M
 	c.Marks[side][n], c.dirty = at, true
 	c.Read += read
 	c.Mended.add(m)
-}
-
-// gone counts those of the documents that lost to a newer version that are not there: it is
-// their deletion which is newer.
-func (t *turn) gone(ctx context.Context, lost []cluster.Failure) (n int64, err error) {
-	if len(lost) == 0 {
-		return 0, nil
-	}
-	type name struct {
-		Index   string `json:"_index"`
-		ID      string `json:"_id"`
-		Routing string `json:"routing,omitempty"`
-	}
-	var ask struct {
-		Docs []name `json:"docs"`
-	}
-	for i := range lost {
-		ask.Docs = append(ask.Docs, name{lost[i].Index, lost[i].ID, lost[i].Routing})
-	}
-	body, err := json.Marshal(ask)
-	if err != nil {
-		return 0, fault.Wrap(fault.Bug, err)
-	}
-	answer, err := t.target.Do(ctx, http.MethodPost, []string{"_mget"}, url.Values{"_source": {"false"}}, body)
-	if err != nil {
-		return 0, err
-	}
-	var told struct {
-		Docs []struct {
-			Found bool            `json:"found"`
-			Error json.RawMessage `json:"error"`
-		} `json:"docs"`
-	}
-	if err := json.Unmarshal(answer, &told); err != nil || len(told.Docs) != len(lost) {
-		return 0, fault.New(fault.Unavailable, "the target's answer about %d documents is not understood", len(lost))
-	}
-	for i := range told.Docs {
-		if !told.Docs[i].Found && len(told.Docs[i].Error) == 0 {
-			n++
-		}
-	}
-	return n, nil
 }

@@ -48,6 +48,10 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	}
 	defer t.sends(ctx)()
 	slices.Sort(positions)
+	cares, err := t.caresOf(ctx, index, shard.Number, positions)
+	if err != nil {
+		return r, err
+	}
 	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: positions[0], To: positions[len(positions)-1] + 1, Versions: !t.plan.NoVersions})
 	if err != nil {
 		return r, err
@@ -71,7 +75,11 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 			r.add(b)
 			b = &batch{}
 		}
-		b.add(doc, op)
+		if cares == nil {
+			b.add(doc, op)
+		} else {
+			b.heed(doc, op, cares[doc.Position.Number])
+		}
 	}
 	if err := docs.Err(); err != nil {
 		return r, err
@@ -99,7 +107,10 @@ func (t *turn) takesAgain(ctx context.Context, index string) (target string, err
 func (t *turn) sendNow(ctx context.Context, b *batch) (cluster.Result, error) {
 	var result cluster.Result
 	var err error
-	if b.Len() > 0 {
+	switch {
+	case len(b.cares) > 0:
+		result, err = t.beside(ctx, &b.Batch, b.cares)
+	case b.Len() > 0:
 		result, err = t.writer.Write(ctx, &b.Batch)
 	}
 	b.take(result)
@@ -141,8 +152,20 @@ func (b *batch) add(doc *document.Document, op cluster.Op) {
 	b.bad = append(b.bad, failure)
 }
 
+// heed is add for a document that is sent with care.
+func (b *batch) heed(doc *document.Document, op cluster.Op, c care) {
+	before := b.Len()
+	b.add(doc, op)
+	if b.Len() > before {
+		b.cares = append(b.cares, c)
+	}
+}
+
 // take counts what became of a batch.
 func (b *batch) take(r cluster.Result) {
+	if len(b.cares) > 0 {
+		b.others = othersOf(&r)
+	}
 	b.counts.Acknowledged = int64(r.Acknowledged)
 	b.counts.Conflicts = int64(len(r.Conflicts))
 	b.counts.Retries = int64(r.Repeated)

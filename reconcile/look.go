@@ -32,6 +32,7 @@ type item struct {
 	version int64  // as expected, or of a ghost and a zombie as found
 	number  int64
 	shard   int32
+	found   uint16 // of a stale or different one: the low bits of the content found
 	fate    fate
 }
 
@@ -105,6 +106,9 @@ func (l *look) found(at *item, d *kept) {
 		return
 	case at.fate == unmet:
 		at.fate = is
+		if is == stale || is == different {
+			at.found = uint16(d.content)
+		}
 	case is == equal && (at.fate == stale || at.fate == different || at.fate == newer):
 		at.fate, is = equal, misplaced
 	default:

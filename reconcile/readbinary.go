@@ -162,6 +162,11 @@ func (d *reader) look(r *Run, s *small) {
 			i.fate = fate(is[0])
 			d.bad = i.fate >= misplaced
 		}
+		if i.fate == stale || i.fate == different {
+			if found := d.bytes(2); !d.bad {
+				i.found = binary.BigEndian.Uint16(found)
+			}
+		}
 		r.look.items[key] = i
 	}
 	for _, c := range s.Candidates {

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"testing"
@@ -292,9 +293,25 @@ func TestMend(t *testing.T) {
 				t.Fatal("an older copy in another shard is brought")
 			}
 		}
-		if limit == 10_000 && (again != 1000 || !r.Delete(gone.Key, 2) || r.Delete(gone.Key, 1)) {
-			t.Errorf("%d are mended, deleted %v", again, r.Delete(gone.Key, 2))
+		if limit == 10_000 && (again != 1000 || !r.Delete(gone.Key) || r.Delete(doc(0, "", 2).Key)) {
+			t.Errorf("%d are mended, deleted %v", again, r.Delete(gone.Key))
 		}
+	}
+}
+
+// TestSaw: what was found in the place of a document that is to be written again is told from
+// another that comes later.
+func TestSaw(t *testing.T) {
+	wrong := doc(1, "", 1)
+	s := sides{reconcile.Expected: {doc(0, "", 2), doc(1, "", 2), doc(2, "", 2)}, reconcile.Found: {wrong, doc(2, "", 2)}}
+	r, _ := s.run(t, 3, reconcile.Bounds{Documents: 100, Looks: 1, Examples: 3})
+	for n, want := range []uint16{0, uint16(binary.BigEndian.Uint64(wrong.Content[:8]))} {
+		if found, compared := r.Saw(doc(n, "", 2).Key); found != want || !compared {
+			t.Errorf("%d: %x %v, want %x", n, found, compared, want)
+		}
+	}
+	if _, compared := r.Saw(doc(2, "", 2).Key); compared {
+		t.Error("what is equal is to be written again")
 	}
 }
 

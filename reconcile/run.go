@@ -257,11 +257,25 @@ func (r *Run) Mend(key uint64, shard int, number int64) bool {
 }
 
 // Delete tells, when a run of at most one look has ended, whether a document of Before, which
-// was deleted in a version, is there again in an older one.
-func (r *Run) Delete(key uint64, version int64) bool {
+// is not expected any more, was found.
+func (r *Run) Delete(key uint64) bool {
 	if r.look == nil {
 		return false
 	}
 	i := r.look.items[key]
-	return i != nil && i.fate == zombie && i.version < version
+	return i != nil && i.fate == zombie
+}
+
+// Saw is what a run of at most one look has seen of a document that is to be written again: 16
+// bits of the content that was found, to tell it from a later one; 0 where nothing was. False
+// when nobody has compared it.
+func (r *Run) Saw(key uint64) (found uint16, compared bool) {
+	if r.look == nil {
+		return 0, false
+	}
+	i := r.look.items[key]
+	if i == nil || i.fate != unmet && i.fate != stale && i.fate != different {
+		return 0, false
+	}
+	return i.found, true
 }

@@ -53,6 +53,11 @@
 //
 //   - L1: a movement that finished has brought each document with its content and version, or
 //     somebody has accepted what is missing; an item that is done has its successor.
+//   - L1, of others: no write of theirs on the target that was acknowledged is replaced or deleted by
+//     a movement, but a document that they made in the moment in which the movement created it
+//     again, where the server tells so.
+//   - stragglers: what a delta has replaced has a version above that of the older snapshot, so that
+//     a late write of that loses.
 //   - L2: what was deleted in the source between two snapshots is not there after a delta,
 //     whoever wakes and writes.
 //   - L5: an aborted movement leaves the target as it was; an ended one leaves no records but its own.

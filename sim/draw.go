@@ -75,6 +75,8 @@ func (s *Script) rare(r *rand.Rand, between func(low, high time.Duration) time.D
 		if s.Workers > 1 {
 			return []Mishap{{What: "skew", Whom: "w1", For: between(16*time.Minute, time.Hour) * time.Duration(1-2*r.IntN(2))}}
 		}
+	case 6, 7:
+		return []Mishap{{What: "others", Whom: between(50*time.Millisecond, 2*time.Second).String(), At: between(time.Millisecond, 60*time.Second), For: between(10*time.Second, 3*time.Minute)}}
 	}
 	return nil
 }

@@ -84,9 +84,6 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *target) answer(r *http.Request, path []string, body []byte) any {
 	method, last := r.Method, path[len(path)-1]
 	switch {
-	case len(path) > 2 && path[1] == "_doc":
-		_, id, _ := strings.Cut(r.URL.Path, "/_doc/")
-		return t.document(path[0], name{r.URL.Query().Get("routing"), id})
 	case path[0] == "":
 		return reply{200, []byte(`{"cluster_name":"simulated","cluster_uuid":"c","version":{"distribution":"opensearch","number":"2.19.0"},"tagline":"The OpenSearch Project: https://opensearch.org/"}`)}
 	case path[0] == "_nodes":

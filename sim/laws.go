@@ -84,7 +84,12 @@ func (w *migration) itemChanged(key string, was, is []byte) {
 
 // taken tells whether the target has taken a document, or need not.
 func (w *migration) taken(into *index, h held) bool {
-	return h.print(w.script) == "" || into != nil && into.applied[h.name] >= max(h.version, 1)
+	print := h.print(w.script)
+	if print == "" || into == nil {
+		return print == ""
+	}
+	row := into.rows[h.name] // a delta that replaces gives the version after the target's
+	return into.applied[h.name] >= max(h.version, 1) || row != nil && (row.others || row.fingerprint == print)
 }
 
 // listed tells whether a document is in the list of failures of an item.
@@ -291,10 +296,11 @@ func (w *migration) compare(planned migrate.Index, verified time.Time) (d differ
 			case (!is || row.fingerprint != print) && unseen(h.name):
 			case !is:
 				d.missing++
+			case row.fingerprint != print && row.others && row.version > h.version: // the comparison says so, and that it is no difference
 			case row.fingerprint != print:
 				d.stale++
-			case h.version > 0 && (row.version < h.version || row.version > h.version && !w.since[planned.Source]):
-				w.violate("L1", "%v of %s has version %d, and the snapshot has %d", h.name, planned.Target, row.version, h.version)
+			default:
+				w.versioned(&planned, &h, row)
 			}
 		}
 	}
@@ -334,7 +340,7 @@ func (w *migration) steal(called string) {
 	if len(all) == 0 {
 		return
 	}
-	w.target.remove(into, all[0].name, -1)
+	w.target.remove(into, all[0].name, condition{})
 	w.wasStolen(called, all[0].name)
 }
 

@@ -99,6 +99,8 @@ func (w *migration) befall(m Mishap) {
 		w.after(m.At, func() { w.operator.ask(movement.Verb(m.Whom), nil) })
 	case "steal":
 		w.after(m.At, func() { w.steal(m.Whom) })
+	case "others":
+		w.letOthersWrite(m)
 	}
 }
 

@@ -35,8 +35,8 @@ var mutants = []mutant{
 		"	err = t.target.CreateIndex(ctx, name, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n"},
 	{"differences are not looked at", "migrate/verify.go",
 		"func (v *Verified) Differences() int64 { return ", "func (v *Verified) Differences() int64 { return 0 * "},
-	{"a deletion has the version of what it deletes", "migrate/deltasend.go",
-		"Version: o.was[key].version + 1}", "Version: o.was[key].version}"},
+	{"what others have written is deleted", "migrate/deltasend.go",
+		"care{mine: was.stands})", "care{mine: func(*standing) bool { return true }})"},
 	{"a redrive forgets a letter", "migrate/redrive.go",
 		"positions[i] = list[i].Position", "positions[i] = list[0].Position"},
 	{"a reader ignores a checksum", "lucene/header.go",
@@ -95,6 +95,12 @@ var shelvesMutants = []mutant{
 		"	if after < t.pruned {\n		return nil, false\n	}\n", "	if after < t.pruned {\n		return nil, true\n	}\n"},
 	{"a change is left out", "shard/memory/truth.go",
 		"	found := t.log[first:]\n", "	found := t.log[min(first+1, int64(len(t.log))):]\n"},
+	{"what others have written is replaced", "migrate/beside.go",
+		"	case !care.mine(there) || round == rounds:\n", "	case round == rounds:\n"},
+	{"what others write between a look and the write is replaced", "migrate/beside.go",
+		"		op.Version, op.Above, op.Seen = -1, false, there.Seen\n", "		op.Version, op.Above = there.Version+1, false\n"},
+	{"a new document replaces what is there", "migrate/beside.go",
+		"		op.Version, op.Above = care.fresh, c.created[i] == 0\n", "		op.Version, op.Above = care.fresh, false\n"},
 	{"what was kept for an end stays", "worker/tidy.go",
 		"		if over[id] {\n", "		if over[id] && id == \"\" {\n"},
 }
@@ -105,7 +111,7 @@ func TestMutants(t *testing.T) {
 	if os.Getenv("SIM_MUTANTS") == "" {
 		t.Skip("it builds the lane again for each mistake: set SIM_MUTANTS")
 	}
-	meet(t, mutants, "TestScripts|TestWhatWas|TestAFleetKnows", "TestACrash|TestSeeds$")
+	meet(t, mutants, "TestScripts|TestWhatWas|TestAFleetKnows", "TestOthers", "TestACrash|TestSeeds$")
 }
 
 // TestShelvesMutants is the same for what reshapes an index.

@@ -37,6 +37,7 @@ import (
 //	limit 3 at 5s                     an operator allows so many documents a second; 0: any number
 //	hours 00:01-00:05 at 5s           an operator allows these hours, of the day that begins with the run
 //	steal loans at 50s                somebody deletes a document of the target's index
+//	others 300ms at 5s for 40s        others write on the target, so often
 //
 // And of those that reshape an index, whose steps are the changes of the disk, too, but for writes:
 //
@@ -265,7 +266,7 @@ func (m Mishap) check() (err error) {
 		_, err = strconv.ParseFloat(m.Whom, 64)
 	case "hours":
 		_, err = migrate.ParseHours(m.Whom)
-	case "clock":
+	case "clock", "others":
 		_, err = time.ParseDuration(m.Whom)
 	case "store", "target", "source", "disk", "clients":
 		for _, kind := range Befalls[m.What] {

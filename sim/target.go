@@ -16,6 +16,8 @@ import (
 // row is a document of the target, or the mark that a deletion leaves for a minute.
 type row struct {
 	version     int64
+	number      int64 // of the write that it comes from
+	others      bool  // who are no process of a movement have written it
 	source      []byte
 	fingerprint string
 	deleted     time.Time
@@ -42,6 +44,7 @@ type target struct {
 	picky   bool // each third document is rejected, 429
 	refuses bool // some documents, for good, 400
 	items   int
+	writes  int64
 	before  map[string]string // what it held at the beginning
 }
 
@@ -53,10 +56,10 @@ type hit struct {
 
 func newTarget(w *migration) *target {
 	t := &target{world: w, indices: map[string]*index{}, points: map[string][]hit{}}
-	t.put(t.make("before", nil), name{"", "kept"}, -1, []byte(`{"kept":true}`))
+	t.put(t.make("before", nil), name{"", "kept"}, condition{}, []byte(`{"kept":true}`))
 	if w.script.Into {
 		into := t.make("loans", nil)
-		t.put(into, name{"", "of somebody else"}, -1, []byte(`{"other":1}`))
+		t.put(into, name{"", "of somebody else"}, condition{}, []byte(`{"other":1}`))
 	}
 	t.before = t.contents()
 	return t
@@ -69,24 +72,25 @@ func (t *target) make(name_ string, body []byte) *index {
 	return i
 }
 
-// put writes a document; a version below 0 counts up.
-func (t *target) put(i *index, n name, version int64, source []byte) (status int, kind string) {
+// put writes a document.
+func (t *target) put(i *index, n name, c condition, source []byte) (status int, kind string) {
 	has := i.remembered(n)
-	switch {
-	case version < 0 && has != nil:
-		version = has.version + 1
-	case version < 0:
-		version = 1
-	case has != nil && has.version > version:
-		if !has.deleted.IsZero() {
+	version, allowed := c.version(has)
+	if !allowed {
+		if has != nil && !has.deleted.IsZero() {
 			t.world.report.Kept++
 		}
 		return 409, "version_conflict_engine_exception"
 	}
+	status = 201
+	if has != nil && has.deleted.IsZero() {
+		status = 200
+	}
+	t.writes++
 	var f document.Fingerprinter
-	i.rows[n] = &row{version: version, source: source, fingerprint: f.Of([]byte(n.id), []byte(n.routing), source).String()}
+	i.rows[n] = &row{version: version, number: t.writes, source: source, fingerprint: f.Of([]byte(n.id), []byte(n.routing), source).String()}
 	i.applied[n] = max(i.applied[n], version)
-	return 201, ""
+	return status, ""
 }
 
 // remembered is a document, or the mark of its deletion while that lasts (index.gc_deletes).
@@ -97,18 +101,15 @@ func (i *index) remembered(n name) *row {
 	return nil
 }
 
-// remove deletes a document; a version below 0 counts up.
-func (t *target) remove(i *index, n name, version int64) (status int, kind string) {
+// remove deletes a document.
+func (t *target) remove(i *index, n name, c condition) (status int, kind string) {
 	has := i.remembered(n)
-	switch {
-	case version < 0 && has != nil:
-		version = has.version + 1
-	case version < 0:
-		version = 1
-	case has != nil && has.version > version:
+	version, allowed := c.version(has)
+	if !allowed {
 		return 409, "version_conflict_engine_exception"
 	}
-	i.rows[n] = &row{version: version, deleted: time.Now()}
+	t.writes++
+	i.rows[n] = &row{version: version, number: t.writes, deleted: time.Now()}
 	if has == nil || !has.deleted.IsZero() {
 		return 404, ""
 	}
@@ -154,7 +155,7 @@ func (t *target) bulk(body []byte) any {
 			Index   string `json:"_index"`
 			ID      string `json:"_id"`
 			Routing string `json:"routing"`
-			Version *int64 `json:"version"`
+			condition
 		}
 		if err := json.Unmarshal(head, &about); err != nil {
 			return refusal(400, "illegal_argument_exception", err.Error())
@@ -163,11 +164,7 @@ func (t *target) bulk(body []byte) any {
 			if action != "delete" {
 				source, body, _ = bytes.Cut(body, []byte("\n"))
 			}
-			version := int64(-1)
-			if a.Version != nil {
-				version = *a.Version
-			}
-			status, kind := t.write(action, a.Index, name{a.Routing, a.ID}, version, bytes.Clone(source))
+			status, kind := t.write(action, a.Index, name{a.Routing, a.ID}, a.condition, bytes.Clone(source))
 			item := fmt.Sprintf(`{%q:{"status":%d`, action, status)
 			if kind != "" {
 				failed = true
@@ -179,7 +176,7 @@ func (t *target) bulk(body []byte) any {
 	return reply{200, fmt.Appendf(nil, `{"errors":%v,"items":[%s]}`, failed, strings.Join(items, ","))}
 }
 
-func (t *target) write(action, called string, n name, version int64, source []byte) (status int, kind string) {
+func (t *target) write(action, called string, n name, c condition, source []byte) (status int, kind string) {
 	t.items++
 	switch {
 	case t.full:
@@ -195,12 +192,15 @@ func (t *target) write(action, called string, n name, version int64, source []by
 	if i == nil {
 		i = t.make(called, nil)
 	}
-	if action == "delete" {
-		return t.remove(i, n, version)
-	}
 	was, knows := i.rows[n], i.remembered(n) != nil
-	status, kind = t.put(i, n, version, source)
-	if status == 201 && was != nil && !was.deleted.IsZero() {
+	if action == "delete" {
+		status, kind = t.remove(i, n, c)
+		t.world.besideOthers(called, n, c, was, status)
+		return status, kind
+	}
+	status, kind = t.put(i, n, c, source)
+	t.world.besideOthers(called, n, c, was, status)
+	if status <= 201 && was != nil && !was.deleted.IsZero() {
 		t.world.wasStolen(called, n) // the verify that comes finds it
 		if knows && t.world.gone(called, n) {
 			t.world.violate("L2", "%v of %s, which was deleted, is brought back", n, called)
@@ -211,19 +211,6 @@ func (t *target) write(action, called string, n name, version int64, source []by
 
 // refused tells whether a document is one of those that are refused.
 func refused(n name) bool { return crc32.ChecksumIEEE([]byte(n.id))%5 == 0 }
-
-// document is the answer to a request for one.
-func (t *target) document(called string, n name) any {
-	i := t.indices[called]
-	if i == nil {
-		return notFound(called)
-	}
-	r := i.rows[n]
-	if r == nil || !r.deleted.IsZero() {
-		return reply{404, fmt.Appendf(nil, `{"_index":%q,"_id":%s,"found":false}`, called, quoted(n.id))}
-	}
-	return reply{200, fmt.Appendf(nil, `{"_index":%q,"_id":%s,"_version":%d,"found":true,"_source":%s}`, called, quoted(n.id), r.version, r.source)}
-}
 
 // search is the answer to a search in a point in time.
 func (t *target) search(body []byte) any {
@@ -254,13 +241,13 @@ func (t *target) search(body []byte) any {
 		if h.name.routing != "" {
 			routing = fmt.Sprintf(`"_routing":%s,`, quoted(h.name.routing))
 		}
-		hits = append(hits, fmt.Sprintf(`{"_id":%s,%s"_version":%d,"_seq_no":1,"_primary_term":1,"_source":%s,"sort":[%d]}`,
-			quoted(h.name.id), routing, h.row.version, h.row.source, at))
+		hits = append(hits, fmt.Sprintf(`{"_id":%s,%s"_version":%d,"_seq_no":%d,"_primary_term":1,"_source":%s,"sort":[%d]}`,
+			quoted(h.name.id), routing, h.row.version, h.row.number, h.row.source, at))
 	}
 	return reply{200, fmt.Appendf(nil, `{"pit_id":%q,"timed_out":false,"_shards":{"total":1,"failed":0},"hits":{"hits":[%s]}}`, asked.PIT.ID, strings.Join(hits, ","))}
 }
 
-// several is the answer to the question which of some documents are there.
+// several is the answer to a request for some documents.
 func (t *target) several(body []byte) any {
 	var asked struct {
 		Docs []struct {
@@ -275,8 +262,17 @@ func (t *target) several(body []byte) any {
 	var docs []string
 	for _, d := range asked.Docs {
 		i := t.indices[d.Index]
-		found := i != nil && i.rows[name{d.Routing, d.ID}] != nil && i.rows[name{d.Routing, d.ID}].deleted.IsZero()
-		docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"found":%v}`, quoted(d.Index), quoted(d.ID), found))
+		if i == nil {
+			docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"error":{"type":"index_not_found_exception","reason":"no such index"}}`, quoted(d.Index), quoted(d.ID)))
+			continue
+		}
+		r := i.rows[name{d.Routing, d.ID}]
+		if r == nil || !r.deleted.IsZero() {
+			docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"found":false}`, quoted(d.Index), quoted(d.ID)))
+			continue
+		}
+		docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"_routing":%s,"_version":%d,"_seq_no":%d,"_primary_term":1,"found":true,"_source":%s}`,
+			quoted(d.Index), quoted(d.ID), quoted(d.Routing), r.version, r.number, r.source))
 	}
 	return reply{200, fmt.Appendf(nil, `{"docs":[%s]}`, strings.Join(docs, ","))}
 }

@@ -77,6 +77,7 @@ type Report struct {
 	Took       time.Duration  // of simulated time
 	Unanswered int            // requests of clients of which nobody knows what has become
 	Ends       []string       // of the movements
+	Others     int            // writes of others on the target
 	Kept       int            // writings of documents that the target did not take, since they were deleted
 	Verbs      []string       // what the operator has asked for
 	Log        []string       // the calls, when they were to be kept

@@ -1,0 +1,249 @@
+package migrate_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
+)
+
+const theirs = `{"by":"others"}`
+
+// meddler lets others do something right before the target gets a request of the movement.
+type meddler struct {
+	before func(r *http.Request, body string)
+}
+
+// RoundTrip is http.RoundTripper's.
+func (m meddler) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	m.before(r, string(body))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// meddle lets others do something, once, when a request to a path comes that names a document.
+func (p *copied) meddle(path, id string, others func()) (met func() bool) {
+	p.t.Helper()
+	var mu sync.Mutex
+	direct, seen := p.target, false
+	through, err := cluster.Open(p.t.Context(), cluster.Options{URL: p.url, Transport: meddler{func(r *http.Request, body string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !seen && strings.HasSuffix(r.URL.Path, path) && strings.Contains(body, fmt.Sprintf(`"_id":%q`, id)) {
+			seen = true
+			others()
+		}
+	}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.target = through
+	p.t.Cleanup(func() { p.target = direct })
+	return func() bool { return seen }
+}
+
+// others is a client of the target beside the movement's.
+func (p *copied) others() *cluster.Client {
+	p.t.Helper()
+	c, err := cluster.New(p.url, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(c.Close)
+	return c
+}
+
+func write(t *testing.T, c *cluster.Client, id, body string) {
+	t.Helper()
+	if _, err := c.Do(t.Context(), http.MethodPut, []string{"shelves", "_doc", id}, nil, []byte(body)); err != nil {
+		t.Fatal(id, err)
+	}
+}
+
+// pick is a document without routing that both snapshots of shelves hold so.
+func pick(t *testing.T, was, is map[string]string, wanted func(was, is string) bool) string {
+	t.Helper()
+	for _, id := range slices.Sorted(maps.Keys(was)) {
+		if strings.HasSuffix(id, "/") && wanted(was[id], is[id]) {
+			return strings.TrimSuffix(id, "/")
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(is)) {
+		if strings.HasSuffix(id, "/") && wanted(was[id], is[id]) {
+			return strings.TrimSuffix(id, "/")
+		}
+	}
+	t.Fatal("there is none")
+	return ""
+}
+
+func isChanged(was, is string) bool { return was != "" && is != "" && was != is }
+func isGone(was, is string) bool    { return was != "" && is == "" }
+func isNew(was, is string) bool     { return was == "" && is != "" }
+
+// delta starts the movement that goes on from the first snapshot.
+func (p *copied) delta() {
+	p.t.Helper()
+	plan := p.plan("second")
+	since("full", "first")(&plan)
+	p.start("delta", plan)
+}
+
+// leaves fails unless the delta is held, has left these documents as others wrote them, and names them.
+func (p *copied) leaves(ids ...string) {
+	p.t.Helper()
+	m, progress := p.look("delta")
+	if m.State != movement.Held {
+		p.t.Fatalf("it is %s: %s", m.State, m.Cause)
+	}
+	for _, id := range ids {
+		if doc := p.doc("shelves", id); doc != theirs {
+			p.t.Errorf("%q is %s", id, doc)
+		}
+		for _, index := range progress.Indices {
+			if index.Source == "shelves" && !slices.ContainsFunc(index.Changed.Others, func(o migrate.Other) bool { return o.ID == id }) {
+				p.t.Errorf("%q is not named: %+v", id, index.Changed)
+			}
+		}
+	}
+}
+
+// TestADeltaBesideOneWrite of others to each document, whose version is then the very one that a
+// deletion, or a single update, has in the source: they are left, found by the comparison, and left by a repair.
+func TestADeltaBesideOneWrite(t *testing.T) {
+	p := newCopied(t, "opensearch-2.19.0-basic")
+	p.moves("full", "first", nil)
+	was, is := p.held("first", "shelves"), p.held("second", "shelves")
+	ids := []string{pick(t, was, is, isChanged), pick(t, was, is, isGone), pick(t, was, is, isNew)}
+	for _, id := range ids {
+		write(t, p.target, id, theirs)
+	}
+	p.delta()
+	m, progress := p.work("delta")
+	p.leaves(ids...)
+	for _, index := range progress.Indices {
+		if index.Source == "shelves" && (index.Copied.Conflicts != 2 || index.Changed.Kept != 1) {
+			t.Errorf("%+v %+v", index.Copied, index.Changed)
+		}
+	}
+	counts := verifiedOf(t, progress, "shelves").Result.Counts
+	if counts[reconcile.Zombie] != 1 || counts[reconcile.Different]+counts[reconcile.Stale]+counts[reconcile.Newer] != 2 {
+		t.Errorf("%v: %s", counts, m.Cause)
+	}
+	for _, verb := range []movement.Verb{movement.Repair, movement.Redrive} {
+		p.tell("delta", verb)
+		p.work("delta")
+		p.leaves(ids...)
+	}
+}
+
+// TestAWriteBetweenLookAndWrite of a delta is left, also when it comes right before the request
+// that would delete the document, or replace it.
+func TestAWriteBetweenLookAndWrite(t *testing.T) {
+	for name, wanted := range map[string]func(was, is string) bool{"changed": isChanged, "gone": isGone, "new": isNew} {
+		for _, path := range []string{"_mget", "_bulk"} {
+			p := newCopied(t, "opensearch-2.19.0-basic")
+			p.moves("full", "first", nil)
+			id := pick(t, p.held("first", "shelves"), p.held("second", "shelves"), wanted)
+			others := p.others()
+			met := p.meddle(path, id, func() { write(t, others, id, theirs) })
+			p.delta()
+			p.work("delta")
+			if met() { // what is new is written without a look
+				p.leaves(id)
+			} else if path == "_bulk" || name != "new" {
+				t.Errorf("%s: no %s", name, path)
+			}
+		}
+	}
+}
+
+// TestAWriteWhileARepairGoesOn is left, although the comparison has seen the document otherwise, and
+// its version is not newer than the snapshot's.
+func TestAWriteWhileARepairGoesOn(t *testing.T) {
+	for _, delta := range []bool{false, true} {
+		for _, path := range []string{"_mget", "_bulk"} {
+			for _, lost := range []bool{false, true} {
+				p := newCopied(t, "opensearch-2.19.0-basic")
+				p.keep = true
+				id, name := p.emptied(delta, lost)
+				others := p.others()
+				met := p.meddle(path, id, func() { write(t, others, id, theirs) })
+				p.tell(name, movement.Repair)
+				m, _ := p.work(name)
+				said, left := phaseOf(&m, movement.RepairPhase), "were changed on the target since, and are left so (\""+id+"\")"
+				if lost && path == "_bulk" { // a document that is missing is created in its version, which loses no write in silence
+					left = "in the moment in which these were created again, and they were replaced (\"" + id + "\")"
+				} else if doc := p.doc("shelves", id); doc != theirs && (met() || doc != `{"made":"again"}`) {
+					t.Errorf("delta %v, before %s, lost %v: %s; %s", delta, path, lost, p.doc("shelves", id), m.Cause)
+				}
+				if !met() && (lost || path == "_mget") || !strings.Contains(said, left) {
+					t.Errorf("delta %v, before %s, lost %v: %s", delta, path, lost, said)
+				}
+			}
+		}
+	}
+}
+
+// emptied lets a movement, or the delta that follows it, bring shelves; then somebody loses all of
+// it, and a comparison finds that. Of one document, which is named, others have made another unless
+// it is lost, too: in a version below that of the snapshot.
+func (p *copied) emptied(delta, lost bool) (id, name string) {
+	p.t.Helper()
+	was, is := p.held("first", "shelves"), p.held("second", "shelves")
+	id = pick(p.t, was, is, func(was, is string) bool { return was > "2" && is > "2" })
+	name = "full"
+	p.request(http.MethodPut, "shelves", `{"mappings":{"dynamic":false}}`)
+	plan := p.plan("first")
+	plan.IntoExisting = true
+	p.start("full", plan)
+	p.work("full")
+	if delta {
+		p.tell("full", movement.Finish)
+		p.work("full")
+		name = "delta"
+		p.delta()
+		p.work("delta")
+	}
+	if m, _ := p.look(name); m.State != movement.Switched {
+		p.t.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	p.request(http.MethodDelete, "shelves", "")
+	p.request(http.MethodPut, "shelves", `{"mappings":{"dynamic":false}}`)
+	if !lost {
+		write(p.t, p.target, id, `{"made":"again"}`)
+	}
+	p.request(http.MethodPost, "_refresh", "")
+	p.tell(name, movement.Verify)
+	if m, _ := p.work(name); m.State != movement.Held {
+		p.t.Fatalf("%s: %s", m.State, m.Cause)
+	}
+	return id, name
+}
+
+// phaseOf is what the newest phase of a name has come to.
+func phaseOf(m *movement.Record, name string) (said string) {
+	for _, phase := range m.Phases {
+		if phase.Name == name {
+			said = phase.Outcome
+		}
+	}
+	return said
+}
