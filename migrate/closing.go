@@ -73,6 +73,18 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 			return err
 		}
 	}
+	// A stream stands on its template, whichever was written down first.
+	slices.SortStableFunc(ledger, func(a, b movement.Entry) int {
+		switch {
+		case a.Kind == b.Kind:
+			return 0
+		case a.Kind == kindStream:
+			return -1
+		case b.Kind == kindStream:
+			return 1
+		}
+		return 0
+	})
 	var stuck []error // one thing that cannot be undone does not keep the rest
 	for i := range ledger {
 		err := fault.At(t.end(ctx, &ledger[i], reported, finish), ledger[i].Kind+" "+ledger[i].Name)

@@ -30,11 +30,7 @@ func (t *turn) makeStream(ctx context.Context, held *drive.Held[entry, *entry]) 
 	ours := movement.Entry{Kind: kindStream, Name: name, Keep: true, By: t.Worker}
 	err = t.createStream(ctx, ours)
 	if cluster.NoTemplate(err) {
-		// What is undone first stands on what is undone later: the template's entry comes first.
-		if err = t.Driver.Strike(ctx, t.movement.ID, ours); err == nil {
-			err = t.makeStreamTemplate(ctx, &index)
-		}
-		if err == nil {
+		if err = t.makeStreamTemplate(ctx, &index); err == nil {
 			err = t.createStream(ctx, ours)
 		}
 	}
