@@ -220,7 +220,7 @@ func nextOf(m *control.Movement, place string) string {
 
 // orderInNext is an order in what a movement tells can be done: it does not know what it is called
 // from here, nor that it is the one.
-var orderInNext = regexp.MustCompile(`reshelve movement [a-z]+`)
+var orderInNext = regexp.MustCompile(`reshelve movement [a-z-]+`)
 
 // remedy is what a movement itself tells can be done, with orders that can be given as they stand.
 func remedy(m *control.Movement, place string) string {

@@ -28,7 +28,7 @@ func (p *program) movement() *cobra.Command {
 	}
 	var at string
 	group.PersistentFlags().StringVar(&at, "at", control.DefaultAt, "the place that records them: `URL|DIR|local:DIR|postgres://…`")
-	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementThrottle(&at), p.movementFailures(&at))
+	group.AddCommand(p.movementLs(&at), p.movementStatus(&at), p.movementWatch(&at), p.movementThrottle(&at), p.movementFailures(&at), p.movementSetAside(&at))
 	for _, order := range orders {
 		group.AddCommand(p.movementTell(&at, order.verb, order.short, order.long))
 	}
@@ -101,6 +101,37 @@ func (p *program) movementLs(at *string) *cobra.Command {
 				t.row(m.ID, string(m.Kind), string(m.State), phase, orDash(cut(into(m), 40)), orDash(cut(m.Cause, 60)))
 			}
 			t.print(w)
+			for i := range all {
+				if m := &all[i]; m.State == movement.Damaged {
+					fmt.Fprintf(w, "  → %s\n", remedy(&control.Movement{Record: *m}, *at))
+				}
+			}
+		})
+	})
+	return cmd
+}
+
+// movementSetAside is the verb for a record that no other verb understands.
+func (p *program) movementSetAside(at *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set-aside ID",
+		Short: "Take the damaged record of a movement out of the way",
+		Long: `Take the record of a movement that "reshelve movement ls" shows as damaged out of the way, and
+keep it under "set-aside/ID" of the coordination store. Its workers stop. Nothing is undone: what it
+made, as far as its ledger tells, is listed, and is yours to keep or to delete.`,
+		Example: "  reshelve movement set-aside 20261121-221500-abcdef --at ./data",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		s, err := p.control.SetAside(ctx, *at, args[0])
+		if err != nil {
+			return err
+		}
+		return p.answer(s, func(w io.Writer) {
+			fmt.Fprintf(w, "the record of movement %s is set aside: %s\n", oneLine(s.ID), oneLine(s.Key))
+			for _, thing := range s.Made {
+				fmt.Fprintf(w, "it made, or was about to make, and nobody undoes: %s %s\n", oneLine(thing.Kind), oneLine(thing.Name))
+			}
 		})
 	})
 	return cmd

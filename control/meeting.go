@@ -36,6 +36,10 @@ type meeting struct {
 
 // refusal is the conflict; place is where both movements are recorded, if that is one.
 func (m *meeting) refusal(place string) error {
+	if m.other.state == movement.Damaged {
+		err := fault.New(fault.Conflict, "movement %s, of which the record is damaged, wrote to index %s", m.other.id, m.index)
+		return fault.WithNext(err, "see that none of its workers is at work, and then: reshelve movement set-aside %s --at %s", m.other.id, Bare(place))
+	}
 	if m.other.at == "" {
 		err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.id, m.other.state, m.index)
 		return fault.WithNext(err, "let it go on, which takes a worker when the one that began it has ended: reshelve worker --join %s --once; or abort it: reshelve movement abort %s --at %s",
@@ -105,16 +109,12 @@ func recorded(ctx context.Context, records coord.Store, plan *migrate.Plan, seve
 		return nil, err
 	}
 	for i := range found {
-		m := &found[i]
-		if Reshapes(m.Kind) || m.State.Ended() { // shards are not seen by who writes
-			continue
-		}
-		other, err := migrate.ReadPlan(m)
+		other, err := rivalOf(ctx, records, &found[i], plan, several)
 		if err != nil {
 			return nil, err
 		}
-		if !several || other.Target == plan.Target { // one target by two names is met by their claims
-			all = append(all, rival{id: m.ID, state: m.State, indices: written(&other)})
+		if other != nil {
+			all = append(all, *other)
 		}
 	}
 	if several {

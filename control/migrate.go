@@ -218,11 +218,14 @@ func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id stri
 
 // movementOf reads a movement with its progress.
 func movementOf(ctx context.Context, d *drive.Driver, side *side, id string) (*Movement, error) {
-	r, err := d.Movement(ctx, id)
+	r, err := d.Shown(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	m := &Movement{Record: r}
+	if r.State == movement.Damaged {
+		return m, nil
+	}
 	if Reshapes(r.Kind) {
 		m.Reshaping, err = side.reshaping(ctx, d, &r)
 		return m, err

@@ -44,7 +44,7 @@ func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)
 // that is paused is thought to go on.
 func rests(r *movement.Record) bool {
 	switch r.State {
-	case movement.Held, movement.Failed, movement.Switched:
+	case movement.Held, movement.Failed, movement.Switched, movement.Damaged:
 		return true
 	}
 	return r.State.Ended()

@@ -191,7 +191,7 @@ type cachedLook struct {
 // Look is one movement with its progress, which may be some seconds old where a look is
 // expensive; not so its state.
 func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
-	r, err := k.d.Movement(ctx, id)
+	r, err := k.d.Shown(ctx, id)
 	if err != nil {
 		return nil, noMovement(err)
 	}
@@ -201,7 +201,7 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 		seen = &cachedLook{lookout: lookout{d: k.d, side: k.side, id: id}}
 		k.looks[id] = seen
 	}
-	if r.State.Ended() {
+	if r.State.Ended() || r.State == movement.Damaged {
 		delete(k.looks, id)
 	}
 	k.mu.Unlock()
@@ -231,6 +231,12 @@ func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 		return nil, noMovement(err)
 	}
 	return k.Look(ctx, o.ID)
+}
+
+// SetAside takes the damaged record of a movement out of the way; see [Control.SetAside].
+func (k *Desk) SetAside(ctx context.Context, id string) (*SetAside, error) {
+	s, err := setAside(ctx, k.d, id)
+	return s, noMovement(err)
 }
 
 // Throttle changes the limits of a movement; see [Control.Throttle].

@@ -40,7 +40,7 @@ func (d *Driver) Movement(ctx context.Context, id string) (movement.Record, erro
 	err := again(ctx, func() error {
 		record, err := d.store.Get(ctx, movements+id)
 		if err == nil {
-			err = decode(record.Value, &r)
+			r, err = readMovement(record)
 		}
 		return fault.At(noMovement(err), "movement "+id)
 	})
@@ -55,7 +55,8 @@ func noMovement(err error) error {
 	return err
 }
 
-// Movements are all of the store's, in the order in which they were made.
+// Movements are all of the store's, in the order in which they were made. Those of which the record is
+// damaged are shown as such: they hinder no other.
 func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err error) {
 	err = again(ctx, func() error {
 		records, err := d.store.List(ctx, movements)
@@ -64,9 +65,7 @@ func (d *Driver) Movements(ctx context.Context) (all []movement.Record, err erro
 		}
 		all = make([]movement.Record, len(records))
 		for i, record := range records {
-			if err := decode(record.Value, &all[i]); err != nil {
-				return fault.At(err, record.Key)
-			}
+			all[i] = shown(record)
 		}
 		return nil
 	})
@@ -99,8 +98,8 @@ func (d *Driver) ApplyTo(ctx context.Context, id string, event func(*movement.Re
 			if wanted != nil && bytes.Equal(record.Value, wanted) {
 				return nil
 			}
-			var r movement.Record
-			if err := decode(record.Value, &r); err != nil {
+			r, err := readMovement(record)
+			if err != nil {
 				return err
 			}
 			e, err := event(&r)

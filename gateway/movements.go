@@ -97,6 +97,8 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 		huma.Register(api, huma.Operation{OperationID: string(order.verb) + "Movement", Method: http.MethodPost,
 			Path: movementsPath + "/{id}/" + string(order.verb), Summary: order.says, Errors: []int{400, 404, 409, 500, 503}}, s.order(order.verb))
 	}
+	huma.Register(api, huma.Operation{OperationID: "setAsideMovement", Method: http.MethodPost, Path: movementsPath + "/{id}/set-aside",
+		Summary: "Take the record of a movement whose state is damaged out of the way; nothing is undone", Errors: []int{404, 409, 500, 503}}, s.setAside)
 	huma.Register(api, huma.Operation{OperationID: "throttleMovement", Method: http.MethodPost, Path: movementsPath + "/{id}/throttle",
 		Summary: "Change how fast, and when, it may be; what is not named stays", Errors: []int{400, 404, 409, 500, 503}}, s.throttle)
 	return api.OpenAPI()
@@ -215,6 +217,18 @@ func (s steering) order(verb movement.Verb) func(context.Context, *ordered) (*on
 		}
 		return oneOf(s.desk.Tell(ctx, order))
 	}
+}
+
+type setAside struct{ Body *control.SetAside }
+
+func (s steering) setAside(ctx context.Context, in *named) (*setAside, error) {
+	ctx, end := soon(ctx)
+	defer end()
+	aside, err := s.desk.SetAside(ctx, in.ID)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	return &setAside{aside}, nil
 }
 
 type throttled struct {

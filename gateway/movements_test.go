@@ -286,7 +286,7 @@ func TestTheDescriptionIsTrue(t *testing.T) {
 	if v := described["openapi"].(string); !strings.HasPrefix(v, "3.1") {
 		t.Errorf("it is of version %s", v)
 	}
-	verbs := []string{"", "/pause", "/resume", "/throttle", "/verify", "/repair", "/redrive", "/finish", "/reverse", "/abort"}
+	verbs := []string{"", "/pause", "/resume", "/throttle", "/verify", "/repair", "/redrive", "/finish", "/reverse", "/abort", "/set-aside"}
 	paths := described["paths"].(map[string]any)
 	var want []string
 	for _, verb := range verbs {

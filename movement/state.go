@@ -37,7 +37,11 @@ const (
 	Failed    State = "failed"
 )
 
-// States are all of them, in the order of a life.
+// Damaged is the state in which a record is shown that cannot be read; none is stored with it. See
+// [DamagedRecord].
+const Damaged State = "damaged"
+
+// States are all that are stored, in the order of a life.
 var States = []State{
 	Planned, Running, Paused, Held, Switched, Failed, Aborting, Reversing, Finished, Aborted, Reversed,
 }
@@ -160,6 +164,11 @@ func (r *Record) Owed() []Effect {
 		return []Effect{Return}
 	}
 	return nil
+}
+
+// DamagedRecord stands for a record that cannot be read: it owes nothing, and is of no kind.
+func DamagedRecord(id, cause, next string) Record {
+	return Record{ID: id, State: Damaged, Plan: json.RawMessage("{}"), Phases: []Phase{}, Journal: []Applied{}, Cause: short(cause), Next: next}
 }
 
 // Check tells what is wrong with a record that no sequence of events makes: fault.Bug.

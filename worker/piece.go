@@ -152,7 +152,10 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 					return
 				}
 				_ = beat() // a lost lease ends the context
-				if now, err := s.Driver.Movement(ctx, m.ID); err == nil && (!same(m, &now) || s.Sees != nil && !s.Sees(&now)) {
+				now, err := s.Driver.Movement(ctx, m.ID)
+				switch {
+				case fault.Is(err, fault.NotFound), fault.Is(err, fault.Corrupt), // nobody can tell it anything any more
+					err == nil && (!same(m, &now) || s.Sees != nil && !s.Sees(&now)):
 					stop(errMoved)
 				}
 			}

@@ -27,10 +27,10 @@ func Tidy(ctx context.Context, d *drive.Driver) error {
 		id, _, _ := strings.Cut(key, "/")
 		if _, known := over[id]; !known {
 			m, err := d.Movement(ctx, id)
-			if err != nil && !fault.Is(err, fault.NotFound) {
+			if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Corrupt) {
 				return err
 			}
-			over[id] = err != nil || m.State.Ended()
+			over[id] = fault.Is(err, fault.NotFound) || err == nil && m.State.Ended() // of a damaged record nobody knows
 		}
 		if over[id] {
 			if err := d.Remove(ctx, closing+key); err != nil {

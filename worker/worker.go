@@ -197,7 +197,7 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 func (s Slot) end(ctx context.Context, m *movement.Record, do func(context.Context, Slot, *movement.Record) (Outcome, error),
 	happened movement.Happening) (worked bool, err error) {
 	outcome, err := do(ctx, s, m)
-	if work.IsNewer(err) {
+	if work.IsNewer(err) || fault.Is(err, fault.Corrupt) { // of this movement alone
 		err = Unable(err)
 	}
 	switch {

@@ -1,0 +1,67 @@
+package control
+
+import (
+	"context"
+
+	"github.com/reshelve/reshelve/coord"
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// SetAside is what is left of a movement of which the damaged record was set aside.
+type SetAside struct {
+	ID string `json:"id"`
+	// Key is where the coordination store keeps what the record was.
+	Key string `json:"key"`
+	// Made is what the movement has made, or was about to make, and nobody undoes: kinds and names.
+	Made []MadeThing `json:"made"`
+}
+
+// MadeThing is what a movement has made, or was about to make.
+type MadeThing struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// SetAside takes the damaged record of a movement out of the way. What it has made stays, and is listed.
+func (c *Control) SetAside(ctx context.Context, at, id string) (s *SetAside, err error) {
+	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
+		s, err = setAside(ctx, d, id)
+		return absent(claimed(ctx, side, id, err), at)
+	})
+	return s, err
+}
+
+func setAside(ctx context.Context, d *drive.Driver, id string) (*SetAside, error) {
+	entries, _, err := d.ReadLedger(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &SetAside{ID: id, Key: "set-aside/" + id, Made: []MadeThing{}}
+	for _, e := range entries {
+		s.Made = append(s.Made, MadeThing{e.Kind, e.Name})
+	}
+	return s, d.SetAside(ctx, id)
+}
+
+// rivalOf is a movement of a place as one that perhaps writes to a target; nil when it does not.
+func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan *migrate.Plan, several bool) (*rival, error) {
+	if Reshapes(m.Kind) || m.State.Ended() { // shards are not seen by who writes
+		return nil, nil
+	}
+	if m.State != movement.Damaged {
+		other, err := migrate.ReadPlan(m)
+		if err == nil {
+			if several && other.Target != plan.Target { // one target by two names is met by their claims
+				return nil, nil
+			}
+			return &rival{id: m.ID, state: m.State, indices: written(&other)}, nil
+		} else if !fault.Is(err, fault.Corrupt) {
+			return nil, err
+		}
+	}
+	indices, err := migrate.Traces(ctx, drive.New(records, 0), m.ID)
+	return &rival{id: m.ID, state: m.State, indices: indices}, err
+}

@@ -1,0 +1,75 @@
+package worker_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// TestADamagedMovementEndsNoSlot: others are worked for, and what was kept for its end stays.
+func TestADamagedMovementEndsNoSlot(t *testing.T) {
+	f := newFleet(t)
+	for key, value := range map[string]string{"movements/junk": "junk", "closing/junk": `{}`, "closing/gone": `{}`} {
+		if _, err := f.Store().Create(t.Context(), key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	go func() {
+		for ctx.Err() == nil && f.state().State != movement.Finished {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+	}()
+	lanes := map[movement.Kind]worker.Lane{"count": f.counter}
+	if err := worker.Run(ctx, f.Driver, lanes, worker.Options{Name: "p", Slots: 2, Pause: time.Millisecond, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Error(err)
+	}
+	if r := f.state(); r.State != movement.Finished {
+		t.Errorf("it is %s", r.State)
+	}
+	if err := worker.TidyEnded(t.Context(), f.Driver); err != nil {
+		t.Error(err)
+	}
+	if left, err := drive.Pieces[map[string]any](t.Context(), f.Driver, "closing/"); err != nil || len(left) != 1 || left["junk"] == nil {
+		t.Errorf("%v %v", left, err)
+	}
+}
+
+// TestWhoseRecordIsDamagedIsNotWorkedForOnAndOn: nobody could tell such a movement to stop.
+func TestWhoseRecordIsDamagedIsNotWorkedForOnAndOn(t *testing.T) {
+	f := newFleet(t)
+	f.work = time.Hour
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		lanes := map[movement.Kind]worker.Lane{"count": f.counter}
+		_ = worker.Run(ctx, f.Driver, lanes, worker.Options{Name: "p", Slots: 1, Pause: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	}()
+	for f.at.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	record, err := f.Store().Get(t.Context(), "movements/m")
+	if err == nil {
+		_, err = f.Store().Swap(t.Context(), record.Key, record.Revision, []byte("junk"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f.at.Load() > 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if ctx.Err() != nil {
+		t.Error("it is worked for after heartbeats have met the damaged record")
+	}
+	stop()
+	<-done
+}
