@@ -13,6 +13,7 @@ type answering struct{ *http.Server }
 // behind puts the door before all that a server answers; what is offered later is not behind it.
 func behind(d *door.Door, server *http.Server) answering {
 	server.Handler = d.Around(server.Handler)
+	server.DisableGeneralOptionsHandler = true // it would answer OPTIONS * before any handler
 	return answering{server}
 }
 

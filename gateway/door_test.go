@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -90,6 +91,15 @@ func TestNoPageOfAnotherOriginReachesAnything(t *testing.T) {
 				t.Fatalf("%s: %s %s: %d %s", page.name, r[0], r[1], response.StatusCode, text)
 			}
 		}
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = conn.Write([]byte("OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")) // which net/http answers by itself
+	if answer, _ := io.ReadAll(conn); !strings.HasPrefix(string(answer), "HTTP/1.1 421 ") {
+		t.Errorf("of all resources: %s", answer)
 	}
 	if n := reached.Load() - before; n != 0 {
 		t.Errorf("%d requests reached a handler", n)
