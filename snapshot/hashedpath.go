@@ -89,29 +89,74 @@ func (i *Index) shardPath(n int) string {
 }
 
 // findHashedPaths learns from the file of one index how shard paths are hashed
-// and where they begin. Without such a file, it takes the default.
+// and where they begin. All files of a repository say the same: one that is missing
+// is made up for by another. Without any, it takes the default.
 func (r *Repository) findHashedPaths(ctx context.Context) error {
 	r.hashed = hashedPaths{algorithm: hashComposite}
+	byID := map[string]rootIndex{}
 	for _, kind := range []pathType{pathHashedPrefix, pathHashedInfix} {
 		for _, name := range slices.Sorted(maps.Keys(r.root.Indices)) {
 			index := r.root.Indices[name]
 			if index.PathType != kind {
 				continue
 			}
-			key := fmt.Sprintf("snapshot_shard_paths/snapshot_path_%s.%s.%d.%d.%d", index.ID, name, len(index.Generations), kind, hashComposite)
-			var file shardPaths
-			err := r.readMetadata(ctx, key, "", &file)
-			if fault.Is(err, fault.NotFound) {
-				return nil
+			byID[index.ID] = index
+			if len(byID) > mostNamedPaths {
+				continue
 			}
-			if err == nil {
-				err = fault.At(r.takeHashedPaths(index, &file), key)
+			key := fmt.Sprintf("%s%s.%s.%d.%d.%d", shardPathsPrefix, index.ID, name, len(index.Generations), kind, hashComposite)
+			if err := r.readHashedPaths(ctx, index, key); !fault.Is(err, fault.NotFound) {
+				return err
 			}
-			r.reachOutside(ctx)
-			return err
+		}
+	}
+	if len(byID) == 0 {
+		return nil
+	}
+	return r.searchHashedPaths(ctx, byID)
+}
+
+const (
+	shardPathsPrefix = "snapshot_shard_paths/snapshot_path_"
+	// mostNamedPaths is how many files are asked for by name before they are listed.
+	mostNamedPaths = 8
+)
+
+// searchHashedPaths looks among the files that are there for one of the indices:
+// their names hold a number of shards, which is that of another snapshot where an
+// index was made again.
+func (r *Repository) searchHashedPaths(ctx context.Context, byID map[string]rootIndex) error {
+	files, err := r.bucket.List(ctx, shardPathsPrefix)
+	if fault.Is(err, fault.Refused) || fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(files, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	for _, file := range files {
+		id, _, _ := strings.Cut(strings.TrimPrefix(file.Key, shardPathsPrefix), ".")
+		if index, ok := byID[id]; ok {
+			if err := r.readHashedPaths(ctx, index, file.Key); !fault.Is(err, fault.NotFound) {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// readHashedPaths takes what one file says.
+func (r *Repository) readHashedPaths(ctx context.Context, index rootIndex, key string) error {
+	var file shardPaths
+	err := r.readMetadata(ctx, key, "", &file)
+	if fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err == nil {
+		err = fault.At(r.takeHashedPaths(index, &file), key)
+	}
+	r.reachOutside(ctx)
+	return err
 }
 
 // takeHashedPaths checks that the paths in the file are those that follow from

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,8 +25,14 @@ func (b outsideBucket) Outside(_ context.Context, base string) (Bucket, error) {
 const basePathRepository = "testdata/opensearch-3.6.0-base-path"
 
 func TestShardsThatLieBesideTheBasePath(t *testing.T) {
+	readShards(t, outsideBucket{basePathRepository + "/deep/base"})
+}
+
+// readShards looks for the first shard of each index of the newest snapshot beside the base path.
+func readShards(t *testing.T, b Bucket) {
+	t.Helper()
 	ctx := context.Background()
-	r, err := Open(ctx, outsideBucket{basePathRepository + "/deep/base"})
+	r, err := Open(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +79,37 @@ func TestShardsOutOfReachAreRefused(t *testing.T) {
 	_, err = i.Shard(ctx, 0)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(fault.Next(err), "ends in deep/base") {
 		t.Errorf("%v; next: %s", err, fault.Next(err))
+	}
+}
+
+// TestAMissingFileOfShardPaths: any other file of shard paths makes up for one that is missing, or that is named by another
+// number of shards.
+func TestAMissingFileOfShardPaths(t *testing.T) {
+	for _, change := range []func(name string) string{
+		func(name string) string { return strings.Replace(name, ".1.1.1", ".7.1.1", 1) },
+		func(name string) string { return strings.Replace(name, ".shelf.", ".gone.", 1) },
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(basePathRepository)); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(dir + "/deep/base/snapshot_shard_paths/*")
+		if err != nil || len(files) == 0 {
+			t.Fatal(err)
+		}
+		changed := 0
+		for _, file := range files {
+			if to := change(file); to != file {
+				changed++
+				if err := os.Rename(file, to); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if changed == 0 {
+			t.Fatalf("nothing is changed of %v", files)
+		}
+		readShards(t, outsideBucket{folderBucket(dir + "/deep/base")})
 	}
 }
 
