@@ -73,3 +73,16 @@ func TestFewBytesThatPromiseGigabytes(t *testing.T) {
 		t.Errorf("many frames: %d MiB allocated, %v", used>>20, s.err)
 	}
 }
+
+// huge is a directory that promises a file of any length.
+type huge struct{ memory }
+
+func (huge) Stat(string) (FileInfo, bool) { return FileInfo{Length: 1 << 40}, true }
+
+// TestAFileThatIsReadWholeHasABound: of .si, .fnm and their like no more is read than such files can have.
+func TestAFileThatIsReadWholeHasABound(t *testing.T) {
+	_, err := OpenSegment(context.Background(), huge{}, SegmentCommit{Name: "_0", Codec: "Lucene104"})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "_0.si") {
+		t.Errorf("%v", err)
+	}
+}

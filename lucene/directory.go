@@ -43,11 +43,19 @@ func readFile(ctx context.Context, dir Directory, name string) (*input, error) {
 	return newInput(name, data[:len(data)-footerLength]), nil
 }
 
-// readAll reads the whole named file without looking at it.
+// largestWhole is the length of the longest file that is read whole: above that of
+// the live documents of the largest segment, and of any list of fields.
+const largestWhole = 512 << 20
+
+// readAll reads the whole named file without looking at it. One that is longer than
+// such files are is Refused.
 func readAll(ctx context.Context, dir Directory, name string) ([]byte, FileInfo, error) {
 	info, ok := dir.Stat(name)
 	if !ok {
 		return nil, info, fault.New(fault.Corrupt, "file %s: is missing", name)
+	}
+	if info.Length > largestWhole {
+		return nil, info, fault.New(fault.Refused, "file %s: has %d bytes, and %d are the most that are read of such a file", name, info.Length, largestWhole)
 	}
 	data, err := readRange(ctx, dir, name, 0, info.Length)
 	return data, info, err

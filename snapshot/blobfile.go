@@ -32,7 +32,12 @@ const (
 	codecShardIndex = "snapshots"
 )
 
-// readBlob reads a whole blob; memory grows with what arrives.
+// largestMetadata is far above the length of any file of metadata that servers write,
+// and of the root file that they keep in memory whole.
+const largestMetadata = 512 << 20
+
+// readBlob reads a whole blob; memory grows with what arrives. One that is longer than
+// any metadata is fault.Refused.
 func readBlob(ctx context.Context, b Bucket, key string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.At(err, key)
@@ -42,7 +47,11 @@ func readBlob(ctx context.Context, b Bucket, key string) ([]byte, error) {
 		return nil, fault.At(err, key)
 	}
 	defer r.Close()
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(io.LimitReader(r, largestMetadata+1))
+	if err == nil && len(data) > largestMetadata {
+		data, err = nil, fault.WithNext(fault.New(fault.Refused, "has more than %d bytes, which no server's metadata have", largestMetadata),
+			"look at what lies there: it is no file of a server")
+	}
 	return data, fault.At(err, key)
 }
 

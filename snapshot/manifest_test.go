@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/reshelve/reshelve/fault"
 )
 
 // A part size of −1 stands for none: the file is one blob.
@@ -44,5 +46,38 @@ func TestManifestsThatDoNotSayWhatWroteAFile(t *testing.T) {
 		if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
+	}
+}
+
+// endless is a bucket in which one blob goes on for ever.
+type endless struct {
+	*mapBucket
+	key string
+}
+
+func (b endless) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	if key != b.key {
+		return b.mapBucket.Open(ctx, key, offset, length)
+	}
+	return io.NopCloser(blanks{}), nil
+}
+
+// blanks are without end.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// A root file, or other metadata, that does not end is refused before it fills the memory.
+func TestMetadataWithoutEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads half a gigabyte")
+	}
+	if _, err := Open(context.Background(), endless{newMiniature().build(), "index-3"}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "index-3") {
+		t.Errorf("%v", err)
 	}
 }
