@@ -191,8 +191,8 @@ type Rows interface {
 	Close() error
 }
 
-// Stats are counts of a shard, exact at SeqNo but for some seconds after a change of ownership, in
-// which Docs are what the shards before showed and Tombstones and Bytes are estimates.
+// Stats are counts of a shard. Docs are exact at SeqNo; Tombstones and Bytes are too, but
+// for some seconds after a change of ownership, in which they are estimates.
 type Stats struct {
 	Docs       int64 // documents in the truth
 	Tombstones int64

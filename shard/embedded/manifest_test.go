@@ -160,14 +160,12 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 			f := blank(t, docs, at)
 			a := &entry{file: f, first: at, last: at + int64(docs) - 1}
 			a.hidden = some("hidden", docs, nil)
-			if err := a.count(); err != nil {
-				rt.Fatal(err)
+			a.shown = docs
+			if a.hidden != nil {
+				a.shown -= a.hidden.Count()
 			}
 			b := *a
 			b.hidden = some("hidden then", docs, a.hidden)
-			if err := b.count(); err != nil {
-				rt.Fatal(err)
-			}
 			was = append(was, a)
 			if gone := rapid.IntRange(0, 5).Draw(rt, fmt.Sprint("gone ", i)) == 0; !gone {
 				now = append(now, &b)
@@ -196,8 +194,8 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 					n++
 				}
 			}
-			if e.shown != n || e.docs != n {
-				rt.Fatalf("%d are shown, counted are %d and %d documents", n, e.shown, e.docs)
+			if e.shown != n {
+				rt.Fatalf("%d are shown, counted are %d", n, e.shown)
 			}
 			shown += n
 		}

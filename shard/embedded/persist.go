@@ -104,13 +104,11 @@ func (x *segments) mergeFiles() (more bool) {
 	if x.resting() {
 		return false
 	}
-	slot := x.shard.engine.merging
-	select {
-	case slot <- struct{}{}:
-		defer func() { <-slot }()
-	case <-x.ctx.Done():
+	slot := &slot{of: x.shard.engine.merging}
+	if slot.take(x.ctx) != nil {
 		return false
 	}
+	defer slot.give()
 	more, err := x.mergeSome(x.ctx, nil, x.mergeable)
 	return x.went(err) && more
 }

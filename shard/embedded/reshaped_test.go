@@ -30,6 +30,9 @@ type reshaped struct {
 	next   int
 	fs     vfs.FS // of a crash
 	crash  string
+	memory int64 // of the engine
+	still  bool  // nothing is done behind the scenes by itself
+	moves  bool  // a range is changing hands
 
 	mu sync.Mutex // guards holds, doubts and placed against a look from outside
 }
@@ -43,8 +46,11 @@ func newReshaped() *reshaped {
 
 func (r *reshaped) open(ctx context.Context, fs vfs.FS) (err error) {
 	r.shards = map[uint32]shard.Shard{}
-	if r.engine, err = embedded.Open(ctx, "data", embedded.Options{FS: fs, Ballast: -1, Logger: quiet}); err != nil {
+	if r.engine, err = embedded.Open(ctx, "data", embedded.Options{FS: fs, Ballast: -1, Logger: quiet, Memory: r.memory}); err != nil {
 		return err
+	}
+	if r.still {
+		r.engine.StillCounting()
 	}
 	for _, row := range r.placed.Shards {
 		if err := r.openShard(ctx, row.Number); err != nil {
@@ -58,6 +64,8 @@ func (r *reshaped) openShard(ctx context.Context, number uint32) (err error) {
 	r.shards[number], err = r.engine.Open(ctx, shard.ID{Index: 7, Number: number}, r.places, shard.Settings{Indexer: shardtest.Words{}})
 	if err != nil {
 		delete(r.shards, number)
+	} else if r.still {
+		embedded.Still(r.shards[number])
 	}
 	return err
 }
@@ -102,6 +110,8 @@ func (r *reshaped) write(ctx context.Context, rng *rand.Rand, n int) error {
 // hand makes the shards from what to says, as a runner does. Half tells to stop before the
 // placement is changed.
 func (r *reshaped) hand(ctx context.Context, from []uint32, to []shard.Incarnation, half bool) error {
+	r.moves = true
+	defer func() { r.moves = false }()
 	for _, number := range from {
 		_, release, err := r.shards[number].Fence(ctx)
 		if err != nil {
@@ -154,13 +164,18 @@ func (r *reshaped) place(next placement.Placement) {
 	r.placed = next
 }
 
-// change splits a shard, or merges neighbours.
-func (r *reshaped) change(ctx context.Context, rng *rand.Rand) error {
-	half := rng.IntN(4) == 0
-	term := int64(0)
+// term is the greatest that was given.
+func (r *reshaped) term() (term int64) {
 	for _, s := range r.placed.Shards {
 		term = max(term, s.Term)
 	}
+	return term
+}
+
+// change splits a shard, or merges neighbours.
+func (r *reshaped) change(ctx context.Context, rng *rand.Rand) error {
+	half := rng.IntN(4) == 0
+	term := r.term()
 	if n := len(r.placed.Shards); n > 1 && rng.IntN(2) == 0 {
 		at := rng.IntN(n - 1)
 		merged := r.placed.Shards[at : at+2+rng.IntN(n-at-1)]

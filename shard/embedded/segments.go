@@ -45,8 +45,13 @@ func newSegments(s *local, indexer shard.Indexer) *segments {
 	return x
 }
 
+// crossing is called where work behind the scenes can meet other work: before it takes the turn of a
+// shard or the slot of merges, and with nil after it has given one up. Tests decide here who goes on.
+var crossing = func(before chan struct{}) {}
+
 // take waits for the turn.
 func (x *segments) take(ctx context.Context) error {
+	crossing(x.turn)
 	select {
 	case x.turn <- struct{}{}:
 		return nil
@@ -55,7 +60,10 @@ func (x *segments) take(ctx context.Context) error {
 	}
 }
 
-func (x *segments) give() { <-x.turn }
+func (x *segments) give() {
+	<-x.turn
+	crossing(nil)
+}
 
 // set makes a stack the newest. The shard's mutex is held.
 func (x *segments) set(st *stack) {

@@ -63,6 +63,7 @@ type slot struct {
 }
 
 func (s *slot) take(ctx context.Context) error {
+	crossing(s.of)
 	select {
 	case s.of <- struct{}{}:
 		s.taken = true
@@ -76,6 +77,7 @@ func (s *slot) give() {
 	if s.taken {
 		<-s.of
 		s.taken = false
+		crossing(nil)
 	}
 }
 

@@ -2,9 +2,7 @@ package embedded_test
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
-	"github.com/reshelve/reshelve/shard/shardtest"
 )
 
 // lacks is what a reader of now says.
@@ -75,9 +72,7 @@ func TestWhatIsNotWholeIsNoticedAndHealed(t *testing.T) {
 			to := []shard.Incarnation{{Number: first.Number, Range: routing.Whole, Term: 2}}
 			if staged, err := l.engine.Stage(t.Context(), first.Index, []uint32{first.Number}, to); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("staging says %v", err)
-				if staged != nil {
-					l.must(staged.Close())
-				}
+				l.must(staged.Close())
 			}
 			l.noticed()
 			release()
@@ -204,51 +199,5 @@ func TestMendCounts(t *testing.T) {
 	l.healed()
 	if n := l.shard.Stats().Repairs.Count; n != 1 {
 		t.Errorf("it was counted %d times", n)
-	}
-}
-
-// TestWhatComesOfAHandOffIsCounted hands a shard over to itself under another term: its documents are
-// what segments have shown, until its rows have been counted; from then on it is judged.
-func TestWhatComesOfAHandOffIsCounted(t *testing.T) {
-	places, heard := whole(), &listener{}
-	e, err := embedded.Open(t.Context(), shelved(t), embedded.Options{Logger: slog.New(heard)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	s, err := e.Open(t.Context(), first, places, shard.Settings{Indexer: shardtest.Words{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	staged, err := e.Stage(t.Context(), first.Index, []uint32{first.Number}, []shard.Incarnation{{Number: first.Number, Range: routing.Whole, Term: 2}})
-	if err == nil {
-		err = staged.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	docs := s.Stats().Docs
-	next, err := places.Placement(t.Context(), first.Index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next.Version++
-	next.Shards = slices.Clone(next.Shards)
-	next.Shards[0].Epoch, next.Shards[0].Term = next.Version, 2
-	places.Put(next)
-	if err := s.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(20 * time.Second); s.Stats().Estimated; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nobody counts it")
-		}
-	}
-	if is := s.Stats().Docs; is != docs || len(heard.of("do not show")) > 0 {
-		t.Errorf("%d documents are counted instead of %d: %v", is, docs, heard.of("do not show"))
-	}
-	if err := embedded.Spoil(s, embedded.EntryDropped); err != nil || len(heard.of("do not show")) != 1 {
-		t.Errorf("it is not judged: %v", err)
 	}
 }
