@@ -108,6 +108,12 @@ sim: ## 10,000 seeds of migrations, and of splits and merges, in simulated time:
 cells: ## every cell of the crash matrix on the real binary, each durable step killed at and with a full disk: half an hour
 	PROOF_CELLS=all go test -count=1 -timeout 3h -parallel 4 -run '^TestCells$$' -v ./proof
 
+KILLS ?= 500
+.PHONY: kills
+kills: ## KILLS (500: about an hour) kills of a store that never rests, and its workers' steps in many more orders
+	INTERLEAVINGS=2 go test -count=1 -timeout 2h -v ./shard/embedded -run '^TestEachPairOfWorkers$$'
+	PROOF_RESTLESS_KILLS=$(KILLS) PROOF_RESTLESS_SECONDS=$$(($(KILLS) * 20)) go test -count=1 -timeout 12h -v ./proof -run '^TestKillsOfARestlessStore$$'
+
 .PHONY: model
 model: ## the whole state space of the model of hand-overs: some minutes
 	go test -count=1 -timeout 2h -v ./transfer -run '^(TestEveryStateOfTheModel|TestEachBugBreaksALaw)$$' -wide

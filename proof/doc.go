@@ -25,6 +25,11 @@
 //     record, a deed of the engine, or a segment file that is made, synced or removed; the program
 //     of the tests of cmd/reshelve, which is main() with stores that tell, stops at each. Which
 //     there are is what several undisturbed plays have in common.
+//   - restless: a store whose work behind the scenes never rests, and overlaps in all ways: segments
+//     get some KB of memory (RESHELVE_SHARE, which the program of the tests of cmd/reshelve alone
+//     reads), owners write without a pause, shards are split and merged one after the other, and
+//     other processes load the machine. It is killed at any moment, and often within a second after
+//     a movement has finished.
 //   - known: a defect of another program that moves snapshots, or a scenario that it is tested
 //     with. TestKnownDefects and TestScenarios name for each the tests that hold it here.
 //   - difference: an answer that is not OpenSearch's; those that are meant stand in one
@@ -44,10 +49,14 @@
 // cells are played, drawn evenly (24), or "all". PROOF_MIGRATIONS is how many
 // migrations are killed until they have ended (3), and RESHELVE_MATRIX=all takes every snapshot of the matrix.
 //
+// PROOF_RESTLESS_KILLS is the number of kills of a restless store (30), none begins after
+// PROOF_RESTLESS_SECONDS (170), and PROOF_RESTLESS_LOAD is how many processes load the machine (2).
+//
 // What takes too long for each run of the tests:
 //
 //	RESHELVE_LIVE=1 PROOF_DOCUMENTS=1000000 go test ./proof -run TestLiveManySmallDocuments -v
 //	PROOF_CELLS=all go test ./proof -run TestCells -v -parallel 6 -timeout 1h
+//	make kills KILLS=500
 //	RESHELVE_LIVE=1 PROOF_INDICES=2000 go test ./proof -run TestLiveManyIndices -v -timeout 30m
 //
 // Absent on purpose: crashes of the machine (the engine's own tests cut unsynced
