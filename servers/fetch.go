@@ -183,3 +183,14 @@ func tail(output []byte, lines int) string {
 	all := bytes.Split(bytes.TrimRight(output, "\n"), []byte("\n"))
 	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
 }
+
+// RestSuite is the folder of the cases by which OpenSearch tests its own API, as they are published with a version.
+func RestSuite(ctx context.Context, version string) (string, error) {
+	return cached("rest-api-spec-"+version, func(dir string) error {
+		artifact := "org.opensearch:rest-api-spec:" + version
+		if err := maven(ctx, dir, "dependency:get", "-Dartifact="+artifact, "-Dtransitive=false"); err != nil {
+			return err
+		}
+		return maven(ctx, dir, "dependency:unpack", "-Dartifact="+artifact, "-DoutputDirectory="+dir)
+	})
+}
