@@ -59,7 +59,7 @@ func (u *Upkeep) Outcome(at string) error {
 	if n == 0 {
 		return nil
 	}
-	err := fault.At(fault.New(fault.Differences, "%d documents are not found as they are", n), "index "+u.Index)
+	err := fault.At(fault.New(fault.Differences, "%s not found as written", have(int(n), "document is", "documents are")), "index "+u.Index)
 	return fault.WithNext(err, "reshelve index rebuild %s --at %s indexes them again, while it answers", u.Index, Bare(at))
 }
 
