@@ -31,6 +31,13 @@ func (d *Driver) Now(ctx context.Context) (time.Time, error) {
 	return now.at, err
 }
 
+// PassedNow is Passed by what the store says now: of what was cached it is not known whether the store's
+// clock was set back since.
+func (d *Driver) PassedNow(ctx context.Context) (time.Time, error) {
+	now, err := d.clock.fresh(ctx)
+	return now.passed(), err
+}
+
 // Passed is a time of the store that has surely come: of who does not answer to it, nothing more is
 // to be expected.
 func (d *Driver) Passed(ctx context.Context) (time.Time, error) {
@@ -104,6 +111,14 @@ func (c *clock) now(ctx context.Context) (reading, error) {
 	now.read = time.Now()
 	now.at = now.at.Add(now.read.Sub(c.asked))
 	return now, nil
+}
+
+// fresh is the store's time as it tells it now.
+func (c *clock) fresh(ctx context.Context) (reading, error) {
+	c.turn.lock()
+	c.asked = time.Time{}
+	c.turn.unlock()
+	return c.now(ctx)
 }
 
 // ask asks the store; of several answers the one counts that was the quickest.

@@ -54,6 +54,11 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 	if err := decode(record.Value, &piece); err != nil {
 		return nil, none, fault.At(err, key)
 	}
+	if l := P(&piece).Base(); l.State == work.Waiting && l.LeaseHolderID != "" && l.LeaseHolderID != worker && !l.Leased(p, now.passed()) {
+		if now, err = d.clock.fresh(ctx); err != nil { // its holder has perhaps heard of a clock that was set back
+			return nil, none, err
+		}
+	}
 	lease, ours, err := claim(P(&piece).Base(), worker, p, now)
 	if err != nil || !ours && lease.State != work.Failed { // uncertain, or someone holds it, or it has ended
 		return nil, piece, fault.At(err, key)

@@ -85,6 +85,30 @@ func TestAClockThatWasSetBackEndsNoLeaseAtBirth(t *testing.T) {
 	}
 }
 
+// TestACachedTimeTakesNoLease: whoever has asked for the time before the clock was set back does not take
+// the lease of a holder that has asked since.
+func TestACachedTimeTakesNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{Store: memory.New()}
+		before := s.process()
+		if err := before.Make(t.Context(), "piece", work.Lease{CreatorID: "w"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := before.Now(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.setBack(time.Hour)
+		held, _, err := drive.Claim[work.Lease](t.Context(), s.process(), "piece", "a", policy)
+		if err != nil || held == nil {
+			t.Fatal(held, err)
+		}
+		if taken, _, err := drive.Claim[work.Lease](t.Context(), before, "piece", "b", policy); taken != nil || err != nil {
+			t.Errorf("it is taken at once: %v", err)
+		}
+		_ = held.Release("")
+	})
+}
+
 // TestUncertainTimeIsWaitedFor: whether the lease of who is not heard of has ended nobody knows, before
 // the clock has caught up; that is the cause which is told, and no attempt.
 func TestUncertainTimeIsWaitedFor(t *testing.T) {
