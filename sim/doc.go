@@ -56,6 +56,7 @@
 //   - L1, of others: no write of theirs on the target that was acknowledged is replaced or deleted by
 //     a movement, but a document that they made in the moment in which the movement created it
 //     again, where the server tells so.
+//     They do not make documents that the copy of a whole snapshot is about to bring: there versions decide.
 //   - stragglers: what a delta has replaced has a version above that of the older snapshot, so that
 //     a late write of that loses.
 //   - L2: what was deleted in the source between two snapshots is not there after a delta,
