@@ -44,6 +44,10 @@ func (e *Engine) pressed() bool {
 	return db.pressed()
 }
 
+// crammed is how many times as much as they should segments in memory take, when writes are refused
+// because they cannot be written to files.
+const crammed = 8
+
 // refusal is why writes are refused now.
 func (e *Engine) refusal() error {
 	if why := e.Health().ReadOnly; why != nil {
@@ -54,6 +58,16 @@ func (e *Engine) refusal() error {
 
 // Health tells whether writes are taken now.
 func (e *Engine) Health() shard.Health {
+	h := e.disk()
+	if why := e.unwritten.Load(); why != nil && h.ReadOnly == nil && e.inRAM.Load() > crammed*e.tiers.held {
+		h.ReadOnly = fault.At(fault.WithNext(fault.New(fault.Unavailable, "segments of %d bytes are in memory alone, since they cannot be written to files: %w", e.inRAM.Load(), *why),
+			"mend what keeps the folder from being written; writes are taken again some seconds later"), e.files.dir)
+	}
+	return h
+}
+
+// disk tells whether the disk takes what is written.
+func (e *Engine) disk() shard.Health {
 	h := e.space.look()
 	if failure := e.failure.Load(); failure != nil {
 		h.ReadOnly = *failure

@@ -48,6 +48,7 @@ func (x *segments) again(ctx context.Context, keep bool, told func(rows int64)) 
 		return 0, fault.New(fault.Unavailable, "it is being indexed")
 	}
 	g := &gathering{harvest: x.harvest(ctx, v), told: told}
+	g.scans = true
 	if keep {
 		g.keep(v.stack)
 	}
@@ -62,7 +63,6 @@ func (x *segments) again(ctx context.Context, keep bool, told func(rows int64)) 
 // moveTo makes a stack the shard's that was made of a view's rows, and publishes it with what was
 // written since. The turn is held.
 func (x *segments) moveTo(ctx context.Context, v *view, st *stack, stated int) error {
-	x.moved++ // what is being written to files is of what is replaced
 	s := x.shard
 	for first := true; ; first = false {
 		s.mu.Lock()
@@ -73,7 +73,6 @@ func (x *segments) moveTo(ctx context.Context, v *view, st *stack, stated int) e
 		var err error
 		if first {
 			err = s.recounted(v, st.rows.docs)
-			st.redone = max(st.redone, x.stack.redone) + 1
 		}
 		var next *view
 		var base *stack
@@ -148,7 +147,7 @@ func (g *gathering) stack() (*stack, error) {
 		e.retain()
 	}
 	v := g.view
-	return newStack(v.seqNo, v.within, nil, v.stack.redone, append(kept, entries...)).of(rowCount{docs: g.rows, known: true, counted: true}), nil
+	return newStack(v.seqNo, v.within, nil, append(kept, entries...)).of(rowCount{docs: g.rows, known: true, counted: true}), nil
 }
 
 // left is what is shown from now on of an entry; nil: nothing.

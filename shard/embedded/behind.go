@@ -17,7 +17,7 @@ func (x *segments) behind(v *view) bool {
 		if v.docs <= indexedWhileOpening {
 			return false
 		}
-		x.set(newStack(-1, v.within, []numbers{allNumbers}, 0, nil)) // the changes need not tell all
+		x.set(newStack(-1, v.within, []numbers{allNumbers}, nil)) // the changes need not tell all
 	}
 	return v.seqNo-x.stack.indexed > indexedWhileOpening || len(x.stack.lost) > 0
 }

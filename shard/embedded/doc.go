@@ -73,10 +73,16 @@
 //     hold what FORMAT.md says is fault.Corrupt.
 //  6. Segments are never the truth: what they lack is made from rows and changes, which
 //     are kept from the committed number on. Damage is told in the log and costs time.
-//  7. A stack is made from the one before, and counts if that is still the last one; it is
+//  7. What a manifest claims is worked out from the stack that it is made of, and never handed
+//     over by what has written its files: it names all entries that are files, and its number
+//     is below every document that is in memory alone. Where a document in memory alone is in
+//     no change, since it was read as a row, no manifest is stored. What takes the place of
+//     entries shows no more than they show at that moment, and is dropped where they show
+//     more. So commits, merges, shedding and staging may overlap in any order.
+//  8. A stack is made from the one before, and counts if that is still the last one; it is
 //     published with a snapshot of the same number. Files outlive their last reader.
-//  8. A range is narrowed in the manifest before another shard may write outside of it.
-//  9. A stack shows as many documents as there are rows in its range, as of its number: those
+//  9. A range is narrowed in the manifest before another shard may write outside of it.
+//  10. A stack shows as many documents as there are rows in its range, as of its number: those
 //     are counted by writes, and each entry counts what it shows. Every stack is judged when it is
 //     made, by a refresh, a merge, an opening, a hand-off: a sum over its entries, so that no
 //     manifest is stored and nothing is staged of one that fails. Its readers say so

@@ -16,7 +16,6 @@ import (
 type durable struct {
 	manifest
 	is     bool                     // there is one
-	redone int64                    // of the stack that it was made of
 	masks  map[uint64]*segment.Bits // that are stored, by entry
 	unsure bool                     // something else may be stored
 }
@@ -25,12 +24,6 @@ type durable struct {
 func (d *durable) has(e *entry) bool {
 	_, is := d.masks[e.number]
 	return is
-}
-
-// of reports whether the manifest holds all that it should of what it names: files of the
-// stack may take each other's place in it.
-func (d *durable) of(st *stack) bool {
-	return d.is && !d.unsure && d.redone == st.redone && len(st.lost) == 0
 }
 
 // load reads the manifest and opens its files. Entries whose files are damaged come as
@@ -74,7 +67,7 @@ func (x *segments) load(from pebble.Reader, taken int64) (st *stack, err error) 
 	}
 	x.durable.manifest, x.durable.is = m, true
 	x.committed.Store(m.committed)
-	st = newStack(m.committed, m.covers, lost, 0, entries)
+	st = newStack(m.committed, m.covers, lost, entries)
 	if m.wider {
 		ed := newEdit(st)
 		ed.narrow(m.covers)
@@ -132,20 +125,26 @@ func openListed(files *files, from pebble.Reader, index uint32, of listed, mask 
 	return e, nil
 }
 
-// store makes a manifest of those entries of a stack that belong to it, synced: of all
-// that show what was written up to a number. What does not show all that there is, is not stored: it
-// is being made again. The turn is held.
-func (x *segments) store(committed int64, within routing.Range, st *stack, belongs func(*entry) bool) error {
+// store makes a manifest of all entries of the shard's stack that are files, synced. What it
+// claims is worked out from the stack alone (claim), so it holds whatever else was at work
+// meanwhile; where it would claim less than the one that there is, whose changes may be gone,
+// nothing is stored, and a commit is due. What does not show all that there is, is not stored
+// either: it is being made again. The turn is held.
+func (x *segments) store() error {
+	st := x.retained()
+	defer st.release()
 	if err := st.whole(); err != nil {
 		return err
 	}
-	next := durable{manifest: manifest{committed: committed, covers: within, wider: !covers(within, st.covers)},
-		is: true, redone: st.redone, masks: map[uint64]*segment.Bits{}}
-	for _, e := range st.entries {
-		if belongs(e) {
-			next.entries = append(next.entries, listed{number: e.number, numbers: e.numbers(), name: e.name, hides: e.hidden != nil})
-			next.masks[e.number] = e.hidden
-		}
+	committed, ok := st.claim()
+	if !ok || committed < x.committed.Load() {
+		x.due.Store(true)
+		return nil
+	}
+	next := durable{manifest: manifest{committed: committed, covers: st.covers}, is: true, masks: map[uint64]*segment.Bits{}}
+	for _, e := range st.files() {
+		next.entries = append(next.entries, listed{number: e.number, numbers: e.numbers(), name: e.name, hides: e.hidden != nil})
+		next.masks[e.number] = e.hidden
 	}
 	return x.storeNext(next)
 }

@@ -129,7 +129,7 @@ func (ed *edit) rest() *stack {
 		}
 	}
 	ed.entries = left
-	return newStack(ed.base.indexed, ed.base.covers, lost, ed.base.redone, ed.kept()).of(ed.base.rows)
+	return newStack(ed.base.indexed, ed.base.covers, lost, ed.kept()).of(ed.base.rows)
 }
 
 // kept are the entries that still show something, with one more use of their files.

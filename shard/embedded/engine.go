@@ -26,10 +26,11 @@ type Engine struct {
 	files       *files
 	tiers       tiers
 	makers      makers
-	merging     chan struct{} // holds something while files are merged
-	counting    chan struct{} // holds something while rows are counted
-	repairing   chan struct{} // holds something while a shard indexes again what it lacks
-	inRAM       atomic.Int64  // bytes of segments that are in memory alone
+	merging     chan struct{}         // holds something while files are merged
+	counting    chan struct{}         // holds something while rows are counted
+	repairing   chan struct{}         // holds something while a shard indexes again what it lacks
+	inRAM       atomic.Int64          // bytes of segments that are in memory alone
+	unwritten   atomic.Pointer[error] // why segments cannot be written to files, since the last that was
 	narrowed    narrowed
 	stagedMasks stagedMasks
 	room        atomic.Int64 // bytes for what was written last and is not indexed yet
@@ -43,6 +44,7 @@ type Engine struct {
 	mu     sync.Mutex // guards what follows
 	shards map[shard.ID]*local
 	closed bool
+	sweeps map[uint32]bool // indices that will be swept
 
 	failure atomic.Pointer[error] // why writes are refused until the folder is opened again
 	broke   chan error            // wakes mend
@@ -67,8 +69,9 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, broke: make(chan error, 1), stop: make(chan struct{}),
-		files: newFiles(o.FS, filepath.Join(dir, "segments")), tiers: tiersOf(o), makers: newMakers(together()), merging: make(chan struct{}, 1), counting: make(chan struct{}, 1), repairing: make(chan struct{}, 1)}
+	e := &Engine{dir: dir, options: o, shards: map[shard.ID]*local{}, sweeps: map[uint32]bool{}, broke: make(chan error, 1), stop: make(chan struct{}),
+		tiers: tiersOf(o), makers: newMakers(together()), merging: make(chan struct{}, 1), counting: make(chan struct{}, 1), repairing: make(chan struct{}, 1)}
+	e.files = newFiles(o.FS, filepath.Join(dir, "segments"), e.sweepLater)
 	e.room.Store(e.tiers.recent)
 	e.space = space{fs: o.FS, dir: dir, options: o, used: e.used}
 	if err := e.openFolder(); err != nil {
@@ -129,9 +132,29 @@ func (e *Engine) sweep(index uint32) {
 		return
 	}
 	defer done()
-	if err = e.files.sweep(index, func() (map[string]bool, error) { return named(db, index) }); err != nil {
+	err = e.files.sweep(index, func() (map[string]bool, error) {
+		names, err := named(db, index)
+		return names, errors.Join(err, db.seal.broken()) // behind a seal, what is read is perhaps not on disk
+	})
+	if err != nil {
 		e.options.Logger.Warn("store: old segment files are not removed", "index", index, "cause", err)
 	}
+}
+
+// sweepLater sweeps an index beside whatever the caller does, and holds.
+func (e *Engine) sweepLater(index uint32) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.sweeps[index] {
+		return
+	}
+	e.sweeps[index] = true
+	e.work.Go(func() {
+		e.mu.Lock()
+		delete(e.sweeps, index)
+		e.mu.Unlock()
+		e.sweep(index)
+	})
 }
 
 // truth is the folder of Pebble's files.

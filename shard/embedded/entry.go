@@ -16,6 +16,7 @@ type entry struct {
 	number      uint64        // under which the manifest has it; 0: it has it not
 	shown       int           // docs that are not hidden
 	docs        int           // of these, documents: nested children are none
+	scanned     bool          // some of its documents were read as rows, not as changes: no change brings them back
 }
 
 // shows is what an entry shows that hides some of a segment: how many docs, and of these how many

@@ -1,10 +1,13 @@
 package embedded
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -78,4 +81,74 @@ func LendOften() (undo func()) {
 	was := lentAfter
 	lentAfter = 1
 	return func() { lentAfter = was }
+}
+
+// Commit writes what is in memory alone, now.
+func Commit(s shard.Shard) error {
+	_, err := s.(*local).segments.commit(context.Background())
+	return err
+}
+
+// MergeFiles merges all files of a shard into one.
+func MergeFiles(s shard.Shard) error {
+	_, err := s.(*local).segments.mergeSome(context.Background(), nil, (*stack).files)
+	return err
+}
+
+// MergeFilesUnstored merges them, and cannot store the manifest.
+func MergeFilesUnstored(s shard.Shard) error {
+	x := s.(*local).segments
+	base := x.retained()
+	defer base.release()
+	r, err := x.rewrite(context.Background(), base.files(), true)
+	if err != nil {
+		return err
+	}
+	return x.inTurn(context.Background(), r.file, func() error { return x.replace(r) })
+}
+
+// HoldCounting keeps rows from being counted behind the scenes.
+func (e *Engine) HoldCounting() (undo func()) {
+	e.counting <- struct{}{}
+	return func() { <-e.counting }
+}
+
+// Fail is a failure of the disk, after which the folder is opened again.
+func (e *Engine) Fail(cause error) { e.failing(cause) }
+
+// Counted is the range in which a shard counts.
+func Counted(s shard.Shard) routing.Range {
+	l := s.(*local)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.within
+}
+
+// InRAM is how many bytes of segments are in memory alone.
+func (e *Engine) InRAM() int64 { return e.inRAM.Load() }
+
+// SpoilState damages the stored state of a shard until mend is called.
+func (e *Engine) SpoilState(id shard.ID) (mend func() error, err error) {
+	was, err := get(e.db, stateKey(id))
+	if err != nil {
+		return nil, err
+	}
+	put := func(value []byte) error {
+		db, done, err := e.use()
+		if err != nil {
+			return err
+		}
+		defer done()
+		return db.Set(stateKey(id), value, pebble.Sync)
+	}
+	return func() error { return put(was) }, put([]byte{1})
+}
+
+// SealedSweep sweeps an index after a failure of which the engine does not know yet.
+func (e *Engine) SealedSweep(index uint32) {
+	e.turn.Lock() // it is not opened again meanwhile
+	defer e.turn.Unlock()
+	e.db.seal.shut(errors.New("a failure"))
+	e.failure.Store(nil)
+	e.sweep(index)
 }

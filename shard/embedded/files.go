@@ -46,14 +46,17 @@ type files struct {
 
 	naming sync.RWMutex // held for writing while it is found out what no manifest names
 
+	left func(index uint32) // called when the last user lets go of a file that a sweep has left for that; without locks of files
+
 	mu      sync.Mutex
 	open    map[string]*file // by path
+	kept    map[string]bool  // paths that a sweep found unneeded but open
 	writing map[string]bool  // paths that create is about to open
 	made    map[uint32]bool  // folders of indices that are there, durably
 }
 
-func newFiles(fs vfs.FS, dir string) *files {
-	return &files{fs: fs, dir: dir, open: map[string]*file{}, writing: map[string]bool{}, made: map[uint32]bool{}}
+func newFiles(fs vfs.FS, dir string, left func(index uint32)) *files {
+	return &files{fs: fs, dir: dir, left: left, open: map[string]*file{}, kept: map[string]bool{}, writing: map[string]bool{}, made: map[uint32]bool{}}
 }
 
 func (fs *files) folder(index uint32) string { return filepath.Join(fs.dir, fmt.Sprint(index)) }
@@ -99,16 +102,28 @@ func (fs *files) get(index uint32, name string) (*file, error) {
 	}
 	f := &file{Segment: opened, name: name}
 	f.free = func() {
-		fs.mu.Lock()
-		defer fs.mu.Unlock()
-		if f.users.Load() == 0 && fs.open[path] == f { // else somebody came between
-			delete(fs.open, path)
-			unmap()
+		if fs.close(path, f, unmap) {
+			fs.left(index)
 		}
 	}
 	f.retain()
 	fs.open[path] = f
 	return f, nil
+}
+
+// close lets go of a file without users. It reports whether a sweep has left the file because
+// it was open.
+func (fs *files) close(path string, f *file, unmap func()) (kept bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.users.Load() > 0 || fs.open[path] != f { // somebody came between
+		return false
+	}
+	delete(fs.open, path)
+	unmap()
+	kept = fs.kept[path]
+	delete(fs.kept, path)
+	return kept
 }
 
 func (fs *files) load(path string) (data []byte, unmap func(), err error) {
@@ -161,6 +176,9 @@ func (fs *files) begin(path string) (done func()) {
 		fs.mu.Lock()
 		defer fs.mu.Unlock()
 		delete(fs.writing, path)
+		if fs.open[path] == nil {
+			delete(fs.kept, path) // it was not made
+		}
 	}
 }
 
@@ -266,6 +284,7 @@ func (fs *files) remove(path string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.open[path] != nil || fs.writing[path] {
+		fs.kept[path] = true // its last user, or create, sees to it
 		return
 	}
 	if info, err := fs.fs.Stat(path); err == nil && fs.fs.Remove(path) == nil {

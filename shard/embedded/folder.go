@@ -18,9 +18,10 @@ import (
 // format is the line that the file "format" of a data folder begins with. The
 // number grows with every change of FORMAT.md that an older version cannot read.
 const (
-	format  = "reshelve embedded shards, format 3"
+	format  = "reshelve embedded shards, format 4"
 	format1 = "reshelve embedded shards, format 1" // no source is packed in it
 	format2 = "reshelve embedded shards, format 2" // nothing is staged in it
+	format3 = "reshelve embedded shards, format 3" // no manifest of it names documents behind its number
 )
 
 // claim makes the folder where there is none, locks it, and checks its format. It
@@ -69,7 +70,7 @@ func (e *Engine) checkFormat() (isNew bool, err error) {
 	switch {
 	case err == nil && found == format:
 		return false, e.checkTruth()
-	case err == nil && (found == format1 || found == format2):
+	case err == nil && (found == format1 || found == format2 || found == format3):
 		if err := e.checkTruth(); err != nil {
 			return false, err
 		}

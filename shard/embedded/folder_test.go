@@ -59,11 +59,11 @@ func TestAFolderTellsItsFormat(t *testing.T) {
 	dir := filled(t, 100)
 	name := filepath.Join(dir, "format")
 	text, err := os.ReadFile(name)
-	if err != nil || string(text) != "reshelve embedded shards, format 3\n" {
+	if err != nil || string(text) != "reshelve embedded shards, format 4\n" {
 		t.Fatalf("%q %v", text, err)
 	}
 	for content, kind := range map[string]fault.Kind{
-		"reshelve embedded shards, format 4\n": fault.Refused,
+		"reshelve embedded shards, format 5\n": fault.Refused,
 		"anything":                             fault.Corrupt,
 		"":                                     fault.Corrupt,
 	} {

@@ -19,6 +19,7 @@ type harvest struct {
 	*indexing // while a segment is in the making
 	view      *view
 	held      numbers // by the segment in the making
+	scans     bool    // rows are read that need not be in any change
 	docs      int     // in it, children not counted
 	entries   []*entry
 	inRAM     int64 // bytes of them
@@ -73,7 +74,7 @@ func (h *harvest) cut() error {
 	if err != nil {
 		return err
 	}
-	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs(), docs: f.Roots()})
+	h.entries = append(h.entries, &entry{file: f, first: h.held.first, last: h.held.last, shown: f.Docs(), docs: f.Roots(), scanned: h.scans})
 	if h.inRAM += int64(len(data)); h.inRAM > h.shard.engine.tiers.held {
 		return h.spill()
 	}
@@ -226,6 +227,7 @@ func (h *harvest) scanned(part routing.Range, among []numbers, ed *edit) error {
 	wanted := func(row *shard.Row) bool {
 		return slices.ContainsFunc(among, func(n numbers) bool { return n.contains(row.SeqNo) }) && !ed.shows(row.Ref, row.SeqNo)
 	}
+	h.scans = true
 	var failed error
 	err := (&reader{view: h.view}).scan(context.Background(), shard.Select{Range: part}, func(row shard.Row) bool {
 		if wanted(&row) {

@@ -47,6 +47,7 @@ type keeper struct {
 	small, large worker          // early indexing and commits, and merges of files
 	due          atomic.Bool     // a commit is
 	alarm        *time.Timer     // makes it so; guarded by the shard's mutex
+	rings        time.Time       // when the alarm does; guarded by the shard's mutex
 	restTill     atomic.Int64    // nothing is written to files before, in nanoseconds of time.Time
 	ctx          context.Context // ends when the shard closes
 	stop         context.CancelFunc
@@ -76,10 +77,16 @@ func (x *segments) start(run func()) bool {
 	return true
 }
 
-// arm makes a commit due some time from now, if none is. The shard's mutex is held.
+// arm makes a commit due some time from now, or earlier if one is. The shard's mutex is held.
 func (x *segments) arm(after time.Duration) {
-	if x.alarm == nil && x.ctx.Err() == nil {
-		x.alarm = time.AfterFunc(after, x.ring)
+	at := time.Now().Add(after)
+	switch {
+	case x.ctx.Err() != nil:
+	case x.alarm == nil:
+		x.alarm, x.rings = time.AfterFunc(after, x.ring), at
+	case at.Before(x.rings) && x.alarm.Stop():
+		x.alarm.Reset(after)
+		x.rings = at
 	}
 }
 
@@ -143,6 +150,7 @@ func (x *segments) went(err error) bool {
 	if x.lacks() { // that was told, and a commit is due when it has been made again
 		return false
 	}
+	s.engine.unwritten.Store(&err)
 	s.engine.options.Logger.Warn("store: segments are kept as they are for now", "shard", place(s.id), "cause", err)
 	x.restTill.Store(time.Now().Add(retryAfter).UnixNano())
 	s.mu.Lock()
@@ -154,15 +162,16 @@ func (x *segments) went(err error) bool {
 // resting reports whether files are not to be written: after a failure, and when the disk
 // is nearly full.
 func (x *segments) resting() bool {
-	if time.Now().UnixNano() < x.restTill.Load() {
-		return true
-	}
-	if x.shard.engine.refusal() == nil {
-		return false
+	left := time.Duration(x.restTill.Load() - time.Now().UnixNano())
+	if left <= 0 {
+		if x.shard.engine.disk().ReadOnly == nil {
+			return false
+		}
+		left = retryAfter
 	}
 	x.shard.mu.Lock()
 	defer x.shard.mu.Unlock()
-	x.arm(retryAfter)
+	x.arm(left) // an alarm from before may have rung too early, and nobody else would
 	return true
 }
 

@@ -27,9 +27,6 @@ func (s *local) load(p placement.Placement) error {
 	if err := s.read(from); err != nil {
 		return err
 	}
-	if taken > 0 {
-		s.state.within = row.Range
-	}
 	if err := s.take(db, p); err != nil {
 		return err
 	}
@@ -71,9 +68,7 @@ func (s *local) showAll(db *store) error {
 		}
 		x.set(st)
 		v.stack = st.retain()
-		if st.indexed != x.committed.Load() || st.redone > 0 {
-			x.arm(commitAfter)
-		}
+		x.arm(commitAfter)
 	}
 	return s.publish(v)
 }

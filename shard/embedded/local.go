@@ -40,6 +40,7 @@ type local struct {
 	idle      sync.Cond      // told when a reader closes
 	indexing  chan struct{}  // what is published is not in segments yet; closed, and nil, when it is
 	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
+	unopened  error          // why it could not be opened again with its folder; nil: it is open
 	closed    bool           // refuses everybody
 	gone      bool           // and has let go of Pebble
 
@@ -67,6 +68,9 @@ func (s *local) begin(asked int64) (done func(), err error) {
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, over(s.id, asked)
+	}
+	if s.unopened != nil {
+		return nil, s.unopened
 	}
 	s.running.Add(1)
 	return s.running.Done, nil

@@ -154,6 +154,7 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 		}
 		var was, now []*entry
 		want := map[int64]bool{}
+		more := false // is shown by a source than when it was rewritten
 		at := int64(0)
 		for i := range rapid.IntRange(1, 4).Draw(rt, "entries") {
 			docs := rapid.IntRange(1, 200).Draw(rt, "docs")
@@ -165,10 +166,13 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 				a.shown -= a.hidden.Count()
 			}
 			b := *a
-			b.hidden = some("hidden then", docs, a.hidden)
+			if b.hidden = some("hidden then", docs, a.hidden); rapid.IntRange(0, 9).Draw(rt, fmt.Sprint("shows more ", i)) == 0 {
+				b.hidden = some("hidden otherwise", docs, nil)
+			}
 			was = append(was, a)
 			if gone := rapid.IntRange(0, 5).Draw(rt, fmt.Sprint("gone ", i)) == 0; !gone {
 				now = append(now, &b)
+				more = more || a.hidden != nil && (b.hidden == nil || slices.ContainsFunc(docsOf(a.hidden), func(doc segment.Doc) bool { return !b.hidden.Has(doc) }))
 				for doc := range docs {
 					if b.hidden == nil || !b.hidden.Has(segment.Doc(doc)) {
 						want[at+int64(doc)] = true
@@ -182,7 +186,13 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		st := newStack(at, routing.Whole, nil, 0, now).replaced(r)
+		st, ok := newStack(at, routing.Whole, nil, now).replaced(r)
+		if ok == more {
+			rt.Fatalf("a source shows more: %t, taken: %t", more, ok)
+		}
+		if more {
+			return
+		}
 		shown := 0
 		for _, e := range st.entries {
 			n := 0
@@ -201,6 +211,54 @@ func TestWhatIsHiddenMoves(t *testing.T) {
 		}
 		if shown != len(want) || len(st.entries) > 1 {
 			rt.Fatalf("%d of %d are shown by %d entries", shown, len(want), len(st.entries))
+		}
+	})
+}
+
+func docsOf(set *segment.Bits) (docs []segment.Doc) {
+	for doc := range segment.Doc(set.Len()) {
+		if set.Has(doc) {
+			docs = append(docs, doc)
+		}
+	}
+	return docs
+}
+
+// TestAManifestClaimsWhatItNames: whatever entries a stack has, a manifest of those that are files
+// claims no number at or above one whose document is in memory alone, and nothing when a document
+// in memory alone is in no change.
+func TestAManifestClaimsWhatItNames(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var entries []*entry
+		indexed := rapid.Int64Range(-1, 60).Draw(rt, "indexed")
+		inMemory, only := map[int64]bool{}, false
+		for i := range rapid.IntRange(0, 6).Draw(rt, "entries") {
+			first := rapid.Int64Range(0, 50).Draw(rt, fmt.Sprint("first ", i))
+			e := &entry{file: &file{}, first: first, last: first + rapid.Int64Range(0, 9).Draw(rt, fmt.Sprint("more ", i)),
+				scanned: rapid.IntRange(0, 5).Draw(rt, fmt.Sprint("scanned ", i)) == 0}
+			if rapid.Bool().Draw(rt, fmt.Sprint("file ", i)) {
+				e.name = "1.seg"
+			} else {
+				inMemory[e.first], inMemory[e.last] = true, true
+				only = only || e.scanned
+			}
+			entries = append(entries, e)
+		}
+		st := &stack{indexed: indexed, entries: entries}
+		if rapid.IntRange(0, 5).Draw(rt, "lost") == 0 {
+			st.lost = []numbers{allNumbers}
+		}
+		claimed, ok := st.claim()
+		if ok != (indexed >= 0 && !only && len(st.lost) == 0) {
+			rt.Fatalf("claims %d: %t", claimed, ok)
+		}
+		for number := range inMemory {
+			if ok && (claimed >= number || claimed > indexed) {
+				rt.Fatalf("claims %d of %d, and %d is in memory alone", claimed, indexed, number)
+			}
+		}
+		if ok && len(inMemory) == 0 && claimed != indexed {
+			rt.Fatalf("claims %d of %d", claimed, indexed)
 		}
 	})
 }

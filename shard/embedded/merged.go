@@ -22,7 +22,7 @@ func (s *local) Merge(ctx context.Context, wish shard.Merging) error {
 }
 
 func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
-	if _, err := x.commit(ctx); err != nil { // only what is in the manifest is written again
+	if _, err := x.commit(ctx); err != nil { // only what is a file is written again
 		return err
 	}
 	slot := &slot{of: x.shard.engine.merging}
@@ -36,7 +36,7 @@ func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
 	for more, first := true, true; more; first = false {
 		var err error
 		more, err = x.mergeSome(ctx, nil, func(st *stack) []*entry {
-			files := x.inManifest(st)
+			files := st.files()
 			if first {
 				for _, e := range files {
 					done[e.file] = true

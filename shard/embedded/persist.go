@@ -11,54 +11,38 @@ import (
 // whether there was something to write.
 func (x *segments) commit(ctx context.Context) (needed bool, err error) {
 	var base *stack
-	moved := int64(0)
 	defer func() { base.release() }()
 	err = x.inTurn(ctx, nil, func() error {
-		base, moved = x.retained(), x.moved
+		base = x.retained()
 		needed = x.uncommitted(base)
 		return nil
 	})
 	if err != nil || !needed {
 		return false, err
 	}
-	written := map[*file]bool{} // files of which the base holds all up to its number
-	var inRAM []*entry
-	for _, e := range base.entries {
-		if e.name == "" {
-			inRAM = append(inRAM, e)
-		} else {
-			written[e.file] = true
+	inRAM := base.inMemory()
+	if len(inRAM) == 0 {
+		err = x.inTurn(ctx, nil, x.store)
+	} else {
+		var r rewritten
+		if r, err = x.rewrite(ctx, inRAM, true); err == nil {
+			err = x.replaceAndStore(ctx, r)
 		}
 	}
-	var r rewritten
-	if len(inRAM) > 0 {
-		if r, err = x.rewrite(ctx, ordered(inRAM), true); err != nil {
-			return true, err
-		}
-		written[r.file] = true
-	}
-	err = x.inTurn(ctx, r.file, func() error {
-		if x.moved != moved { // they are in another file
-			x.due.Store(true)
-			return nil
-		}
-		if r.file != nil {
-			if err := x.replace(r); err != nil {
-				return err
-			}
-		}
-		st := x.retained()
-		defer st.release()
-		if st.redone != base.redone || len(st.lost) > 0 { // what was read again is not in these files
-			x.due.Store(true)
-			return nil
-		}
-		return x.store(base.indexed, st.covers, st, func(e *entry) bool { return written[e.file] || x.durable.has(e) })
-	})
 	if err == nil {
 		x.sweep()
 	}
 	return true, err
+}
+
+// replaceAndStore puts a file into the place of its sources, and into the manifest.
+func (x *segments) replaceAndStore(ctx context.Context, r rewritten) error {
+	return x.inTurn(ctx, r.file, func() error {
+		if err := x.replace(r); err != nil {
+			return err
+		}
+		return x.store()
+	})
 }
 
 // finishWithin is how long a closing shard indexes what was written last. More is
@@ -68,7 +52,7 @@ const finishWithin = 2 * time.Second
 // finish writes what is not in the manifest when the shard closes, so that it is not
 // made again when it is opened.
 func (x *segments) finish() {
-	if x.shard.engine.refusal() != nil {
+	if x.shard.engine.disk().ReadOnly != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
@@ -87,7 +71,7 @@ func (x *segments) uncommitted(st *stack) bool {
 	if len(st.lost) > 0 || st.indexed < 0 {
 		return false
 	}
-	if !d.is || d.unsure || d.redone != st.redone || d.committed != st.indexed || d.covers != st.covers {
+	if !d.is || d.unsure || d.committed != st.indexed || d.covers != st.covers || len(d.entries) != len(st.entries) {
 		return true
 	}
 	for _, e := range st.entries {
@@ -118,10 +102,9 @@ func (x *segments) mergeFiles() (more bool) {
 func (x *segments) mergeSome(ctx context.Context, wrote func(context.Context, int) error, choose func(*stack) []*entry) (more bool, err error) {
 	var base *stack
 	var sources []*entry
-	moved := int64(0)
 	defer func() { base.release() }()
 	err = x.inTurn(ctx, nil, func() error {
-		base, moved = x.retained(), x.moved
+		base = x.retained()
 		sources = choose(base)
 		return nil
 	})
@@ -135,50 +118,22 @@ func (x *segments) mergeSome(ctx context.Context, wrote func(context.Context, in
 	if err != nil {
 		return false, err
 	}
-	err = x.inTurn(ctx, r.file, func() error {
-		if x.moved != moved { // they may show more now
-			return nil
-		}
-		if err := x.replace(r); err != nil {
-			return err
-		}
-		st := x.retained()
-		defer st.release()
-		d := &x.durable
-		if !d.of(st) {
-			return nil // the next commit tells of it
-		}
-		return x.store(d.committed, d.covers, st, func(e *entry) bool { return e.file == r.file || d.has(e) })
-	})
-	if err == nil {
+	if err = x.replaceAndStore(ctx, r); err == nil {
 		x.sweep()
 	}
 	return true, err
 }
 
-// inManifest are the entries of a stack that are in the manifest. The turn is held.
-func (x *segments) inManifest(st *stack) (named []*entry) {
-	if !x.durable.of(st) {
-		return nil
-	}
-	for _, e := range st.entries {
-		if x.durable.has(e) {
-			named = append(named, e)
-		}
-	}
-	return named
-}
-
-// mergeable are the entries to merge, of those in the manifest. What hides most of its segment
+// mergeable are the entries to merge, of those that are files. What hides most of its segment
 // because another shard shows that is left to who sheds it, at the pace that searches allow. The
 // turn is held.
 func (x *segments) mergeable(st *stack) []*entry {
-	named := x.inManifest(st)
+	files := st.files()
 	t := x.shard.engine.tiers
-	if worst := t.wasted(named, func(e *entry) bool { return x.foreign(e, st) }); worst != nil {
+	if worst := t.wasted(files, func(e *entry) bool { return x.foreign(e, st) }); worst != nil {
 		return []*entry{worst}
 	}
-	return t.ripe(named, smallFile)
+	return t.ripe(files, smallFile)
 }
 
 // roomFor checks that a merge leaves the free space above the low-water mark.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/routing"
 )
 
 // Placed has epoch 0 when the placement does not name the shard.
@@ -24,13 +25,19 @@ func (s *local) take(db *store, p placement.Placement) error {
 		g.version, g.placed = p.Version, placement.Shard{Number: s.id.Number}
 		return nil
 	}
-	if s.state.within != row.Range {
-		if err := s.recount(db, row.Range); err != nil {
-			return err
-		}
+	if err := s.own(db, row.Range); err != nil {
+		return err
 	}
 	g.version, g.placed = p.Version, row
 	return nil
+}
+
+// own makes the range of a placement that of the counts. The mutex is held.
+func (s *local) own(db *store, within routing.Range) error {
+	if s.state.within == within {
+		return nil
+	}
+	return s.recount(db, within)
 }
 
 // Reload takes a placement that does not exist for one that does not name the shard.

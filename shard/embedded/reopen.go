@@ -34,9 +34,16 @@ var retryEvery = time.Second // tests have less patience
 func (e *Engine) mend() {
 	defer e.work.Done()
 	for {
+		var again <-chan time.Time
+		if len(e.unopened()) > 0 {
+			again = time.After(retryEvery)
+		}
 		select {
 		case <-e.stop:
 			return
+		case <-again:
+			e.openAgain(e.unopened())
+			continue
 		case cause := <-e.broke:
 			e.breakMarks(cause)
 		}
@@ -47,6 +54,35 @@ func (e *Engine) mend() {
 			case <-time.After(retryEvery):
 			}
 		}
+		for _, s := range e.open() {
+			s.countLater()
+		}
+	}
+}
+
+// unopened are the shards that could not be opened again with the folder.
+func (e *Engine) unopened() (shards []*local) {
+	for _, s := range e.open() {
+		s.mu.Lock()
+		if s.unopened != nil && !s.gone {
+			shards = append(shards, s)
+		}
+		s.mu.Unlock()
+	}
+	return shards
+}
+
+// openAgain tries to open shards that could not be opened with the folder.
+func (e *Engine) openAgain(shards []*local) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	for _, s := range shards {
+		s.mu.Lock()
+		if db, done, err := e.use(); err == nil {
+			s.again(db)
+			done()
+		}
+		s.mu.Unlock()
 	}
 }
 
@@ -120,28 +156,39 @@ func (e *Engine) replace(shards []*local) error {
 	e.db = db
 	e.stagedMasks.reset()
 	for _, s := range shards {
-		if err := s.again(db); err != nil {
-			return err
-		}
+		s.again(db)
 	}
 	return nil
 }
 
-// again takes a shard's state from a Pebble that was opened again. The mutex is held.
-func (s *local) again(db *store) error {
+// again takes a shard's state from a Pebble that was opened again. One of which that cannot be
+// read refuses everything but gets, until it can; the others go on. The mutex is held.
+func (s *local) again(db *store) {
 	if s.gone {
-		return nil
+		return
 	}
+	before := s.unopened
+	s.unopened = nil
+	if err := s.reread(db); err != nil {
+		s.unopened = fault.At(fault.WithNext(fault.New(fault.Unavailable, "it could not be opened again with its folder: %w", err),
+			"mend what the log of this process names as the cause; it is tried again each second"), s.engine.dir, place(s.id))
+		if before == nil || before.Error() != s.unopened.Error() {
+			s.engine.options.Logger.Error("store: a shard cannot be opened again", "shard", place(s.id), "cause", err)
+		}
+	}
+}
+
+func (s *local) reread(db *store) error {
 	placed := s.gate.now()
-	from, taken, err := s.takeUp(db, placed.Term) // again: that it was is not synced
+	from, _, err := s.takeUp(db, placed.Term) // again: that it was is not synced
 	if err == nil {
 		err = s.read(from)
 	}
+	if err == nil && placed.Epoch > 0 {
+		err = s.own(db, placed.Range)
+	}
 	if err != nil {
 		return err
-	}
-	if taken > 0 {
-		s.state.within = placed.Range
 	}
 	return s.showAll(db)
 }

@@ -42,6 +42,9 @@ func (x *segments) rewriteTold(ctx context.Context, sources []*entry, wrote func
 	r.file, err = x.shard.engine.files.create(x.shard.id.Index, func(to io.Writer) error {
 		return segment.Merge(ctx, &counted{to: to, space: &x.shard.engine.space, ctx: ctx, wrote: wrote}, views(sources))
 	})
+	if err == nil {
+		x.shard.engine.unwritten.Store(nil)
+	}
 	return r, err
 }
 
@@ -58,6 +61,7 @@ func (r *rewritten) entry() *entry {
 	e := &entry{file: r.file, number: r.number, shown: r.file.Docs(), docs: r.file.Roots(), first: r.sources[0].first, last: r.sources[0].last}
 	for _, was := range r.sources {
 		e.first, e.last = min(e.first, was.first), max(e.last, was.last)
+		e.scanned = e.scanned || was.scanned
 	}
 	return e
 }
@@ -80,14 +84,19 @@ func (c *counted) Write(data []byte) (int, error) {
 }
 
 // replace puts what was rewritten into the place of its sources, without what is hidden
-// of them since. Readers get it at once where nothing else is new. The turn is held.
+// of them since; or drops it, where one of them shows more now. Readers get it at once where
+// nothing else is new. The turn is held.
 func (x *segments) replace(r rewritten) error {
 	s := x.shard
 	for {
 		s.mu.Lock()
 		base := x.stack.retain()
 		s.mu.Unlock()
-		st := base.replaced(r)
+		st, ok := base.replaced(r)
+		if !ok {
+			base.release()
+			return nil
+		}
 		s.mu.Lock()
 		var err error
 		is := x.stack == base
@@ -120,8 +129,10 @@ func (x *segments) show() error {
 	return s.publish(v)
 }
 
-// replaced is the stack with what was rewritten, which has one use more then.
-func (s *stack) replaced(r rewritten) *stack {
+// replaced is the stack with what was rewritten, which has one use more then. It is not ok
+// when a source shows now what was hidden when it was rewritten, since its shard has got
+// a range back.
+func (s *stack) replaced(r rewritten) (st *stack, ok bool) {
 	merged := r.entry()
 	now := map[*file]*entry{}
 	for _, e := range s.entries {
@@ -129,7 +140,9 @@ func (s *stack) replaced(r rewritten) *stack {
 	}
 	offset := segment.Doc(0)
 	for _, was := range r.sources {
-		merged.hide(offset, was, now[was.file])
+		if !merged.hide(offset, was, now[was.file]) {
+			return nil, false
+		}
 		offset += segment.Doc(was.shown)
 	}
 	gone := map[*file]bool{}
@@ -149,14 +162,15 @@ func (s *stack) replaced(r rewritten) *stack {
 	for _, e := range entries {
 		e.retain()
 	}
-	return newStack(s.indexed, s.covers, s.lost, s.redone, entries).of(s.rows)
+	return newStack(s.indexed, s.covers, s.lost, entries).of(s.rows), true
 }
 
 // hide takes away what a source showed when it was merged and does not show now. Its docs
-// begin at an offset, in their order. Nil now shows nothing.
-func (e *entry) hide(offset segment.Doc, was, now *entry) {
+// begin at an offset, in their order. Nil now shows nothing. It is false when the source
+// shows more now.
+func (e *entry) hide(offset segment.Doc, was, now *entry) bool {
 	if now != nil && now.hidden == was.hidden {
-		return
+		return true
 	}
 	e.docs -= was.docs
 	if now != nil {
@@ -173,7 +187,14 @@ func (e *entry) hide(offset segment.Doc, was, now *entry) {
 		}
 		hidden := before
 		if now != nil {
-			hidden &= now.hidden.Words()[w]
+			since := uint64(0)
+			if now.hidden != nil {
+				since = now.hidden.Words()[w]
+			}
+			if was.hidden != nil && was.hidden.Words()[w]&^since != 0 {
+				return false
+			}
+			hidden &= since
 		}
 		for ; hidden != 0; hidden &= hidden - 1 {
 			if e.hidden == nil {
@@ -185,4 +206,5 @@ func (e *entry) hide(offset segment.Doc, was, now *entry) {
 		}
 		shown += segment.Doc(bits.OnesCount64(before))
 	}
+	return true
 }

@@ -22,7 +22,6 @@ type segments struct {
 	pending atomic.Int64  // bytes that were written and are not in the stack
 	numbers atomic.Uint64 // the last that an entry was given
 	inRAM   atomic.Int64  // bytes of the stack's segments in memory
-	moved   int64         // how often the entries became others, or their files, but by what keeps them few; changed with the turn held
 	keeper
 	repairs
 
@@ -95,9 +94,7 @@ func (x *segments) next(ctx context.Context, v *view, base *stack) (*stack, erro
 
 // attempt is next, or what is left of the base where more turns out to be damaged.
 func (x *segments) attempt(ctx context.Context, v *view, base *stack) (st, rest *stack, err error) {
-	redone := int64(0)
 	if base != nil {
-		redone = base.redone
 		for _, n := range base.lost {
 			if n.last > base.indexed { // another shard's numbers: its documents cannot be told from what was written since
 				base = nil
@@ -110,9 +107,6 @@ func (x *segments) attempt(ctx context.Context, v *view, base *stack) (st, rest 
 		parts = without(v.within, base.covers)
 	} else {
 		base = &stack{indexed: v.seqNo, covers: v.within}
-	}
-	if len(parts)+len(base.lost) > 0 {
-		redone++
 	}
 	ed, h := newEdit(base), x.harvest(ctx, v)
 	err = x.fill(ed, h, parts)
@@ -129,7 +123,7 @@ func (x *segments) attempt(ctx context.Context, v *view, base *stack) (st, rest 
 		h.drop()
 		return nil, nil, err
 	}
-	return newStack(v.seqNo, v.within, nil, redone, append(ed.kept(), more...)).of(v.rows()), nil, nil
+	return newStack(v.seqNo, v.within, nil, append(ed.kept(), more...)).of(v.rows()), nil, nil
 }
 
 // fill hides and adds what makes the stack of the harvest's view. The parts are not in
@@ -140,12 +134,13 @@ func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range) error {
 		ed.narrow(v.within)
 	}
 	kept, any := v.within.Meet(ed.base.covers)
+	ahead := ed.base.last() // a manifest names files of what was written behind its number, too
 	var batch []shard.Change
 	err := x.shard.since(v, ed.base.indexed, func(c shard.Change) (err error) {
 		if c.Previous >= 0 {
 			ed.hide(c.Ref, c.Previous)
 		}
-		if c.Op == shard.Put && any && kept.Contains(c.Key) {
+		if c.Op == shard.Put && any && kept.Contains(c.Key) && !(c.SeqNo <= ahead && ed.shows(c.Ref, c.SeqNo)) {
 			batch = append(batch, c)
 		}
 		if len(batch) == fetchRows {

@@ -21,7 +21,7 @@ func (s *local) Shed(ctx context.Context, wrote func(context.Context, int) error
 }
 
 func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) error) (read, left int64, err error) {
-	if _, err := x.commit(ctx); err != nil { // only what is in the manifest is written again
+	if err := x.whole(ctx); err != nil { // only what is a file is written again
 		return 0, 0, err
 	}
 	slot := &slot{of: x.shard.engine.merging}
@@ -33,7 +33,7 @@ func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) er
 	defer end()
 	_, err = x.mergeSome(ctx, slot.lent(wrote), func(st *stack) []*entry {
 		var foreign []*entry
-		for _, e := range x.inManifest(st) {
+		for _, e := range st.files() {
 			if x.foreign(e, st) {
 				foreign, left = append(foreign, e), left+int64(e.Bytes())
 			}
@@ -53,6 +53,20 @@ func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) er
 		left = 1 // the next call sees that nothing is
 	}
 	return read, left, err
+}
+
+// whole makes what is lost again, and writes what is in memory alone.
+func (x *segments) whole(ctx context.Context) error {
+	st := x.retained()
+	lost := len(st.lost) > 0
+	st.release()
+	if lost {
+		if _, err := x.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := x.commit(ctx)
+	return err
 }
 
 // slot is the one of merges. Used by one goroutine.

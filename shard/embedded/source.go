@@ -112,16 +112,9 @@ func (s *source) pinned() *reader {
 // toFiles writes the segments of a source that are in memory alone. The turn is held.
 func (x *segments) toFiles(ctx context.Context, s *source) error {
 	st := x.retained()
-	var inRAM []*entry
-	for _, e := range st.entries {
-		if e.name == "" {
-			inRAM = append(inRAM, e)
-		}
-	}
-	if len(inRAM) > 0 {
-		r, err := x.rewrite(ctx, ordered(inRAM), true)
+	if inRAM := st.inMemory(); len(inRAM) > 0 {
+		r, err := x.rewrite(ctx, inRAM, true)
 		if err == nil {
-			x.moved++
 			err = x.replace(r)
 			r.file.release()
 		}

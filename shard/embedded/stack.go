@@ -15,7 +15,6 @@ type stack struct {
 	covers  routing.Range // in which
 	entries []*entry
 	lost    []numbers // what is missing; a stack that lacks something is not published
-	redone  int64     // grows when something is read from the truth that is no change
 	rows    rowCount  // of the documents that there are as of indexed, in the range
 	wrong   error     // the entries show another number of documents; nil: they do not, or it is not known
 	views   []segment.View
@@ -30,8 +29,8 @@ type rowCount struct {
 }
 
 // newStack takes over one use of the file of each entry. It has one user.
-func newStack(indexed int64, covers routing.Range, lost []numbers, redone int64, entries []*entry) *stack {
-	s := &stack{indexed: indexed, covers: covers, lost: lost, redone: redone, entries: entries}
+func newStack(indexed int64, covers routing.Range, lost []numbers, entries []*entry) *stack {
+	s := &stack{indexed: indexed, covers: covers, lost: lost, entries: entries}
 	for _, e := range entries {
 		s.views = append(s.views, segment.View{Segment: e.Segment, Hidden: e.hidden})
 	}
@@ -65,6 +64,56 @@ func (s *stack) whole() error {
 	return s.wrong
 }
 
+// claim is the number up to which a manifest of the entries that are files finds everything:
+// that of the stack, or the one before the first document that is in memory alone, which the
+// changes from there on bring back. It is false when they would not: something is lost, or in
+// memory alone and in no change.
+func (s *stack) claim() (committed int64, ok bool) {
+	committed = s.indexed
+	if committed < 0 || len(s.lost) > 0 {
+		return 0, false
+	}
+	for _, e := range s.entries {
+		if e.name != "" {
+			continue
+		}
+		if e.scanned {
+			return 0, false
+		}
+		committed = min(committed, e.first-1)
+	}
+	return committed, true
+}
+
+// files are the entries that are files.
+func (s *stack) files() (entries []*entry) {
+	for _, e := range s.entries {
+		if e.name != "" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// inMemory are the entries that are in memory alone, by their sequence numbers.
+func (s *stack) inMemory() (entries []*entry) {
+	for _, e := range s.entries {
+		if e.name == "" {
+			entries = append(entries, e)
+		}
+	}
+	return ordered(entries)
+}
+
+// last is the greatest sequence number of its documents.
+func (s *stack) last() int64 {
+	last := int64(-1)
+	for _, e := range s.entries {
+		last = max(last, e.last)
+	}
+	return last
+}
+
 // count is that of its entries. Nil has none.
 func (s *stack) count() int {
 	if s == nil {
@@ -96,10 +145,8 @@ func (s *stack) inRAM() (size int64) {
 	if s == nil {
 		return 0
 	}
-	for _, e := range s.entries {
-		if e.name == "" {
-			size += int64(e.Bytes())
-		}
+	for _, e := range s.inMemory() {
+		size += int64(e.Bytes())
 	}
 	return size
 }

@@ -20,8 +20,8 @@ type state struct {
 	estimated  bool  // the tombstones and bytes of within were not counted
 }
 
-// uncounted is stored for the range of a state whose counts are estimates: nobody owns one
-// key alone.
+// uncounted is what formats before 4 stored as the range of a state whose counts are
+// estimates. No shard owns one key alone, so they are counted when it is opened.
 var uncounted = routing.Range{From: routing.MaxKey, To: routing.MaxKey}
 
 func encodeState(s *state) []byte {
@@ -29,12 +29,12 @@ func encodeState(s *state) []byte {
 	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, s.docs, max(s.tombstones, 0), max(s.bytes, 0)} { // an estimate may turn out too low
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	within := s.within
+	dst = binary.BigEndian.AppendUint64(dst, uint64(s.within.From))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(s.within.To))
 	if s.estimated {
-		within = uncounted
+		dst = append(dst, 1)
 	}
-	dst = binary.BigEndian.AppendUint64(dst, uint64(within.From))
-	return binary.BigEndian.AppendUint64(dst, uint64(within.To))
+	return dst
 }
 
 func readState(value []byte) (state, error) {
@@ -42,6 +42,9 @@ func readState(value []byte) (state, error) {
 	s := state{last: d.number() - 1, pruned: d.number() - 1, term: d.number(), docs: d.number(), tombstones: d.number(), bytes: d.number()}
 	s.within = routing.Range{From: routing.Key(d.fixed()), To: routing.Key(d.fixed())}
 	s.estimated = s.within == uncounted
+	if len(d.rest) > 0 && d.rest[0] == 1 {
+		s.estimated, d.rest = true, d.rest[1:]
+	}
 	if len(d.rest) > 0 || s.pruned > s.last || s.within.From > s.within.To {
 		d.fail()
 	}

@@ -30,6 +30,9 @@ func (s *local) takeUp(db *store, term int64) (from pebble.Reader, taken int64, 
 		if was, err = readState(stored); err == nil && was.last > next.last {
 			err = fault.New(fault.Bug, "it was written to after it was staged: %d is behind %d", was.last, next.last)
 		}
+		if goesOn { // changes may have been pruned since it was staged
+			next.pruned = max(next.pruned, was.pruned)
+		}
 	}
 	if err != nil {
 		return db, 0, s.failure(err)
@@ -104,8 +107,5 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	s.state.within = row.Range
 	s.mark.reach(s.state.last)
 	s.gate.own(p.Version, row)
-	if s.segments != nil {
-		s.segments.moved++
-	}
 	return true, s.loadSegments(db, from, term)
 }

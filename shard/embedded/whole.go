@@ -98,7 +98,7 @@ func (x *segments) counted(more int64) error {
 	for _, e := range st.entries {
 		e.retain()
 	}
-	x.set(newStack(st.indexed, st.covers, st.lost, st.redone, st.entries).of(rowCount{docs: st.rows.docs + more, known: true, counted: true}))
+	x.set(newStack(st.indexed, st.covers, st.lost, st.entries).of(rowCount{docs: st.rows.docs + more, known: true, counted: true}))
 	return x.show()
 }
 

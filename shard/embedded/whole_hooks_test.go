@@ -34,7 +34,6 @@ var Spoils = []string{MaskHidesMore, MaskHidesLess, EntryDropped, EntryTwice, Me
 func Spoil(s shard.Shard, how string) error {
 	x := s.(*local).segments
 	return x.inTurn(context.Background(), nil, func() error {
-		x.moved++
 		base := x.retained()
 		defer base.release()
 		at := 0
@@ -127,12 +126,6 @@ func (e *Engine) SpoilStored(id shard.ID, mask bool) error {
 		return e.db.Set(maskKey(id, of.number), hidden.AppendTo(nil), pebble.Sync)
 	}
 	return errors.New("no entry hides anything")
-}
-
-// Commit commits the segments of a shard.
-func Commit(s shard.Shard) error {
-	_, err := s.(*local).segments.commit(context.Background())
-	return err
 }
 
 // Miscount makes the count of documents of a shard another one.
