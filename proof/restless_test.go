@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -39,9 +38,6 @@ var shares = []int64{8 << 10, 32 << 10, 128 << 10, 512 << 10}
 // committing and shedding overlap, and other processes load the machine. After each kill all ways
 // in which a user sees documents must show what the gets do, and those what was acknowledged.
 func TestKillsOfARestlessStore(t *testing.T) {
-	if os.Getenv("PROOF_RESTLESS_KILLS") == "" {
-		t.Skip("PROOF_RESTLESS_KILLS=30 kills it: the fault that it finds is about to be mended")
-	}
 	kills, atMost, s := number(t, "PROOF_RESTLESS_KILLS", 30), time.Duration(number(t, "PROOF_RESTLESS_SECONDS", 170))*time.Second, seed(t)
 	binary(t)
 	r := &restless{t: t, talk: talk(t), dir: dataFolder(t), dice: rand.New(rand.NewPCG(s, 96)), ended: map[string]int{}}

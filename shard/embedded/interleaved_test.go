@@ -348,9 +348,6 @@ func everyOrder(t *testing.T, laid *reshaped, leaves int, gives bool, names ...s
 // their steps in which one is left for the other once (or INTERLEAVINGS times) before it ends, with
 // writes before each step, and pulls the plug after each: what is there is found.
 func TestEachPairOfWorkers(t *testing.T) {
-	if os.Getenv("INTERLEAVINGS") == "" {
-		t.Skip("INTERLEAVINGS=1 leads them: the faults that it finds are about to be mended")
-	}
 	defer embedded.SetTiers(3, 1<<20, 1<<20)()
 	r, leaves, every := laid(t), 1, 1
 	if given := os.Getenv("INTERLEAVINGS"); given != "" {
@@ -382,9 +379,6 @@ func TestEachPairOfWorkers(t *testing.T) {
 // TestSomeThreeWorkers leads work of three kinds through all orders in which one is left twice
 // before it ends.
 func TestSomeThreeWorkers(t *testing.T) {
-	if os.Getenv("INTERLEAVINGS") == "" {
-		t.Skip("INTERLEAVINGS=1 leads them: the faults that it finds are about to be mended")
-	}
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
