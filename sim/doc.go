@@ -62,8 +62,8 @@
 //   - L2: what was deleted in the source between two snapshots is not there after a delta,
 //     whoever wakes and writes.
 //   - L5: an aborted movement leaves the target as it was; an ended one leaves no records but its own.
-//   - L6: one holder changes a piece while its lease lasts; an item is done at its end; an ended
-//     movement does not change.
+//   - L6: one holder changes a piece while its lease lasts; who holds none sends no documents; an
+//     item is done at its end; an ended movement does not change.
 //   - L8: a cursor never goes back, and passes nothing that the target has not taken and no
 //     list of failures names; counts add up.
 //   - L9: the report says of each index what the target lacks, has in another form, and has
@@ -120,7 +120,7 @@
 // away, unsure or busy (a part of the calls fails), and the process may be cut off for longer than its
 // leases last and nobody takes over; between it and those who ask it the clients are cut off, which
 // loses answers of what was done; a slot that is cut off alone is one that stalls, or whose calls
-// happen to be those that fail.
+// happen to be those that fail. Of a migration the store may be away from one worker alone (cut-off).
 //
 // Absent on purpose: the files of the engine (package proof kills the real binary),
 // reading repositories over a network (package blob has its own tests), other

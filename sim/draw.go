@@ -24,7 +24,9 @@ func Draw(seed uint64) *Script {
 	befalls := func(who string) string { return Befalls[who][r.IntN(len(Befalls[who]))] }
 	for range r.IntN(7) {
 		m := Mishap{At: between(time.Millisecond, 60*time.Second), For: between(time.Second, 40*time.Second)}
-		switch r.IntN(13) {
+		switch r.IntN(14) {
+		case 13:
+			m.What, m.Whom, m.For = "cut-off", whom(), between(s.Heartbeat, 3*s.Lease)
 		case 0:
 			m.What, m.Whom = "crash", whom()
 		case 1:
@@ -169,8 +171,11 @@ func (s *Script) leap(by, at time.Duration) Mishap {
 	for _, m := range s.Mishaps {
 		if m.What == "clock" {
 			before, _ := time.ParseDuration(m.Whom)
-			left -= before
+			left -= before.Abs()
 		}
 	}
-	return Mishap{What: "clock", Whom: min(by, left).String(), At: at}
+	if by = min(by, left); by%4 == 3 { // it is set back
+		by = -by
+	}
+	return Mishap{What: "clock", Whom: by.String(), At: at}
 }

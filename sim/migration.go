@@ -1,10 +1,14 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -13,6 +17,7 @@ import (
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
 
@@ -142,6 +147,28 @@ func (w *migration) rests() {
 }
 
 func (w *migration) died(*process) {}
+
+func (w *migration) copies() bool {
+	m := w.movement()
+	phase := m.Current()
+	return phase != nil && phase.Name == "documents"
+}
+
+// sends is L6: who holds no lease sends no documents. A process that stood still cannot know, and where
+// the store's clock leaps nobody does.
+func (w *migration) sends(c *call) {
+	if c.woken || c.process.dead || slices.ContainsFunc(w.script.Mishaps, func(m Mishap) bool { return m.What == "clock" && !strings.HasPrefix(m.Whom, "-") }) {
+		return
+	}
+	holder := fmt.Appendf(nil, `"leaseHolderId":"%s-`, c.process.name)
+	for _, r := range w.records.list("movement/" + w.id + "/") {
+		var l work.Lease
+		if bytes.Contains(r.Value, holder) && json.Unmarshal(r.Value, &l) == nil && l.Leased(w.policy(), w.records.now()) {
+			return
+		}
+	}
+	w.violate("L6", "%s sends documents, and holds no lease", c.process.name)
+}
 
 func (w *migration) ended() {
 	if m := w.movement(); m.State.Ended() {

@@ -52,6 +52,7 @@ var mutants = []mutant{
 		"	outcome.Done = outcome.Done && changes.Done\n"},
 	{"documents lose their versions", "migrate/resend.go",
 		"		op.Version = v.Version\n", "		op.Version = -v.Version - 1\n"},
+	{"who is not heard of goes on", "drive/held.go", "func() { h.cancel(unheard) }", "func() { _ = unheard }"},
 	{"the end is left to chance", "worker/search.go",
 		"	return s.count(ctx, slot, m, p, sweep)\n",
 		"	if len(sweep.Open()) > 0 {\n		return Found{}, nil\n	}\n	return s.count(ctx, slot, m, p, sweep)\n"},

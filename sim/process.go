@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/chance"
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
 )
 
@@ -26,6 +27,7 @@ type process struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	clock   coord.Asked // the store's, as it was told
 	dead    bool
 	leaving bool // somebody else begins
 	exited  bool

@@ -19,18 +19,12 @@ type records struct {
 	keys     []string // of all, in order; nil when that is not known
 	revision int64
 	ahead    time.Duration // of its clock
-	latest   time.Time     // that its clock has told
 }
 
 func newRecords(w *world) *records { return &records{world: w, all: map[string]coord.Record{}} }
 
-// now is the time of the store, which never goes back.
-func (r *records) now() time.Time {
-	if at := time.Now().Add(r.ahead); at.After(r.latest) {
-		r.latest = at
-	}
-	return r.latest
-}
+// now is the time of the store's server, whose clock may be set back.
+func (r *records) now() time.Time { return time.Now().Add(r.ahead) }
 
 func (r *records) list(prefix string) []coord.Record {
 	if r.keys == nil {
@@ -151,13 +145,14 @@ func (v view) Revision(ctx context.Context) (int64, error) {
 	return answer.(int64), nil
 }
 
-// Now is coord.Store's.
+// Now is coord.Store's, as adapters tell it that ask a server.
 func (v view) Now(ctx context.Context) (coord.Time, error) {
+	from := time.Now()
 	answer, err := v.ask(ctx, "now", "", func(r *records) any { return coord.Time{At: r.now().Add(-v.process.skew())} })
 	if err != nil {
 		return coord.Time{}, err
 	}
-	return answer.(coord.Time), nil
+	return v.process.clock.Answered(answer.(coord.Time), from), nil
 }
 
 // Close is coord.Store's.

@@ -31,7 +31,7 @@ import (
 //	source away at 10s for 20s
 //	lost 7 at 5s for 20s              a blob of the snapshot is not there; without for: for good
 //	damaged 7 at 5s                   the same, with a flipped bit
-//	clock 3m at 30s                   the store's clock leaps
+//	clock 3m at 30s                   the store's clock leaps; -3m: it is set back
 //	skew w1 for -20m                  the clock of a machine is behind the store's
 //	verb abort at 40s                 an operator asks for it
 //	limit 3 at 5s                     an operator allows so many documents a second; 0: any number
@@ -84,8 +84,8 @@ type Mishap struct {
 // Befalls are the kinds of failures of the store and of the target, by who fails.
 var Befalls = map[string][]string{
 	// Unreachable; answers late; changes things and does not say so; refuses most requests for
-	// now, as adapters tell of 429 and 5xx.
-	"store": {"away", "slow", "unsure", "busy"},
+	// now, as adapters tell of 429 and 5xx; makes no successors of items.
+	"store": {"away", "slow", "unsure", "busy", "barren"},
 	// 429; 503 and 500; unreachable; the connection breaks after the request was applied;
 	// answers late; the disks are full: 403 for each document; the flood stage of the disks: 429
 	// for each; every third item is rejected; some documents are refused for good: 400.

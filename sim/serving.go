@@ -109,6 +109,10 @@ func (w *shelves) unlock(p *process) {
 }
 
 // died lets go of what a process has that is no more.
+func (w *shelves) copies() bool { return false }
+
+func (w *shelves) sends(*call) {}
+
 func (w *shelves) died(p *process) {
 	if w.served == p {
 		w.served = nil

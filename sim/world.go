@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"slices"
+	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -65,6 +66,8 @@ type scene interface {
 	rests()            // the same, and it has not
 	ended()            // nobody is at work any more
 	died(p *process)   // by a crash
+	copies() bool      // the movement is in the phase in which items have successors
+	sends(c *call)     // a bulk request leaves its process
 }
 
 // Report is what came of a run.
@@ -211,6 +214,9 @@ func (w *world) admit() {
 func (w *world) send(c *call) {
 	w.calls++
 	c.sent = true
+	if c.verb == bulkRequest {
+		w.scene.sends(c)
+	}
 	// What it is and when it comes decide, not its place among others of the same instant: which of
 	// several goroutines that are told to stop goes first is nowhere said.
 	what := fnv.New64a()
@@ -286,6 +292,8 @@ func (w *world) against(c *call, dice float64) any {
 	switch {
 	case c.step && w.befalls("disk", "full") && (c.to == "disk" || w.script.Shards > 0), c.verb == "write" && w.befalls("disk", "full"):
 		return fullDisk()
+	case c.verb == "create" && w.befalls("store", "barren") && strings.Contains(c.text, "/item/") && w.scene.copies():
+		return c.process.unreachable(c)
 	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("cut-off", c.process.worker), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
