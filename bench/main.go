@@ -21,6 +21,7 @@ type bench struct {
 	reshelve string // the command under test
 	java     map[servers.Version]javaReader
 	rounds   int
+	watch    *peers.Run
 }
 
 func run(ctx context.Context) error {
@@ -48,11 +49,16 @@ func run(ctx context.Context) error {
 	if err := b.build(ctx, cache); err != nil {
 		return err
 	}
+	if b.watch, err = peers.Watch(); err != nil {
+		return err
+	}
+	defer b.watch.End()
 	results, err := b.measure(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Print(b.report(results))
+	b.watch.End()
+	fmt.Print(b.report(results), b.watch)
 	return nil
 }
 

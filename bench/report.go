@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
 )
 
 // report renders what was measured as Markdown: medians of all rounds, Reshelve first and Java second in each cell.
@@ -16,27 +18,27 @@ func (b *bench) report(results []*result) string {
 	out.WriteString("| shard | documents | documents per second of CPU: Reshelve · Java | ratio | wall, s | peak memory, MB | first document, ms | bytes read, MB (file of documents) |\n")
 	out.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
-		out.WriteString(r.row())
+		out.WriteString(r.row(b.watch))
 	}
 	out.WriteString("\nJava in other ways, documents per second of CPU time, and Reshelve's whole process against each:\n\n")
 	out.WriteString("| shard | a later pass, when warm | ratio | random access, when warm | ratio |\n|---|---|---|---|---|\n")
 	for _, r := range results {
 		ours := r.rate(r.ours)
-		fmt.Fprintf(&out, "| %s | %s | %.1f | %s | %.0f |\n", r.title(), count(r.steady), ours/r.steady, count(r.random), ours/r.random)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", r.title(), count(r.steady), b.watch.Ratio("%.1f", ours/r.steady), count(r.random), b.watch.Ratio("%.0f", ours/r.random))
 	}
 	fmt.Fprintf(&out, "\n%s\n", b.circumstances())
 	return out.String()
 }
 
 // row is the shard's line of the first table.
-func (r *result) row() string {
+func (r *result) row(watch *peers.Run) string {
 	both := func(value func(cost) float64) string { return of(r.ours, value) + " · " + of(r.java, value) }
 	javaFirst := median(r.java, func(c cost) float64 { return c.First.Seconds() })
 	cells := []string{
 		r.title(),
 		count(float64(r.shard.Content.Documents)),
 		count(r.rate(r.ours)) + " · " + count(r.rate(r.java)),
-		fmt.Sprintf("**%.1f**", r.rate(r.ours)/r.rate(r.java)),
+		watch.Ratio("**%.1f**", r.rate(r.ours)/r.rate(r.java)),
 		both(wall),
 		both(memory),
 		fmt.Sprintf("%.1f · %.0f", median(r.first, time.Duration.Seconds)*1e3, javaFirst*1e3),

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reshelve/reshelve/bench/peers"
 )
 
 func TestReportComparesMedians(t *testing.T) {
@@ -19,7 +21,7 @@ func TestReportComparesMedians(t *testing.T) {
 	results := []*result{
 		{shard: lz4, ours: seconds(9, 1, 2), java: seconds(6, 6, 60), first: first, javaRead: 501e6, steady: 123_400, random: 4_600},
 	}
-	text := (&bench{rounds: 3}).report(results)
+	text := (&bench{rounds: 3, watch: &peers.Run{}}).report(results)
 	for _, want := range []string{
 		"| 2.4 KB, Lucene 9.12, LZ4 | 600 k | 300 k · 100 k | **3.0** | 1.0 · 3.0 | 20.0 · 20.0 | 4.0 · 250 | 500.0 · 501.0 (0.0) |\n",
 		"| 2.4 KB, Lucene 9.12, LZ4 | 123 k | 2.4 | 4.6 k | 65 |\n",

@@ -15,6 +15,7 @@ type run struct {
 	version         Version
 	home, dir, java string
 	heap            string
+	shipped         bool // its own Java options are kept
 	http, transport int
 	extra           map[string]any
 }
@@ -160,5 +161,30 @@ func (r run) lay() error {
 		return err
 	}
 	options := strings.Join(r.jvmOptions(), "\n") + "\n"
+	if r.shipped {
+		if options, err = r.shippedOptions(); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(filepath.Join(r.config(), "jvm.options"), []byte(options), 0o644)
+}
+
+// shippedOptions are those of the distribution, with our heap, and with its logs in the run's
+// folder: the server may not write into its home.
+func (r run) shippedOptions() (string, error) {
+	if r.version.Before(7) {
+		return "", fmt.Errorf("servers: the options that %s is shipped with are for Javas that are no more", r.version)
+	}
+	text, err := os.ReadFile(filepath.Join(r.home, "config", "jvm.options"))
+	if err != nil {
+		return "", fmt.Errorf("servers: %s: %w", r.version, err)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "-Xms") && !strings.HasPrefix(line, "-Xmx") {
+			kept.WriteString(line)
+		}
+	}
+	moved := strings.NewReplacer("=logs/", "="+r.logs()+"/", ":logs/", ":"+r.logs()+"/", "HeapDumpPath=data", "HeapDumpPath="+r.tmp())
+	return moved.Replace(kept.String()) + fmt.Sprintf("\n-Xms%s\n-Xmx%s\n", r.heap, r.heap), nil
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Dir      string         // the run's folder; kept by Stop. "": a temporary one, which Stop removes. Root: see Start
 	Settings map[string]any // node settings as flat keys, added to the house's own and winning over them
 	Heap     string         // the Java heap, "512m" when empty
+	Shipped  bool           // the Java options of the distribution but for the heap, as whoever measures must have it; else few, with which it starts soon and is slow
 	Patience time.Duration  // how long to wait until the server is healthy; 3 minutes when zero
 }
 
@@ -76,7 +77,7 @@ func prepare(ctx context.Context, v Version, o Options) (run, error) {
 	if err != nil {
 		return run{}, err
 	}
-	plan := run{version: v, home: home, java: java, dir: o.Dir, heap: o.Heap, extra: o.Settings}
+	plan := run{version: v, home: home, java: java, dir: o.Dir, heap: o.Heap, shipped: o.Shipped, extra: o.Settings}
 	if plan.heap == "" {
 		plan.heap = "512m"
 	}

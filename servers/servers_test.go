@@ -245,3 +245,21 @@ func TestLivePostgres(t *testing.T) {
 		t.Errorf("a wrong setting: %v", err)
 	}
 }
+
+// TestShippedOptions: but for heap and folders they are those of the distribution.
+func TestShippedOptions(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "config"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	shipped := "# heap\n-Xms1g\n-Xmx1g\n11-:-XX:+UseG1GC\n-XX:HeapDumpPath=data\n-XX:ErrorFile=logs/hs_err_pid%p.log\n9-:-Xlog:gc*:file=logs/gc.log:utctime\n"
+	if err := os.WriteFile(filepath.Join(home, "config", "jvm.options"), []byte(shipped), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := run{version: OpenSearch("2.19.0"), home: home, dir: "/run/it", heap: "2g", shipped: true}
+	got, err := r.shippedOptions()
+	want := "# heap\n11-:-XX:+UseG1GC\n-XX:HeapDumpPath=/run/it/tmp\n-XX:ErrorFile=/run/it/logs/hs_err_pid%p.log\n9-:-Xlog:gc*:file=/run/it/logs/gc.log:utctime\n\n-Xms2g\n-Xmx2g\n"
+	if got != want || err != nil {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}

@@ -24,6 +24,8 @@ type bench struct {
 	binary, dir                string
 	repository                 string
 	server                     *peers.Peer
+	watch                      *peers.Run
+	warm                       int
 }
 
 func run(ctx context.Context) error {
@@ -33,8 +35,14 @@ func run(ctx context.Context) error {
 	flag.IntVar(&b.workers, "workers", 8, "slots of the migration")
 	only := flag.String("only", "null,killed,server,folder", "what is measured, between commas")
 	flag.StringVar(&b.repository, "repository", "", "a repository of such a snapshot that was made before, for all but the server")
+	flag.IntVar(&b.warm, "warm", 25_000, "documents of a round that the server loads before, of which there are as many as it takes until they agree")
 	binary := flag.String("binary", "", "a reshelve that was built before")
 	flag.Parse()
+	var err error
+	if b.watch, err = peers.Watch(); err != nil {
+		return err
+	}
+	defer b.watch.End()
 	return peers.InFolder(ctx, *binary, func(dir, binary string) error {
 		b.dir, b.binary = dir, binary
 		if b.repository == "" {
@@ -45,7 +53,8 @@ func run(ctx context.Context) error {
 			}
 		}
 		text, err := b.measure(ctx, strings.Split(*only, ","))
-		fmt.Print(text)
+		b.watch.End()
+		fmt.Print(text, b.watch)
 		return err
 	})
 }
@@ -102,6 +111,9 @@ func (b *bench) snapshot(ctx context.Context) error {
 		return err
 	}
 	if _, err := b.server.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
+		return err
+	}
+	if err := b.watch.WarmUp(b.server, b.warm); err != nil {
 		return err
 	}
 	body := strings.Replace(corpus.Index, `"number_of_shards":1`, `"number_of_shards":`+strconv.Itoa(b.shards), 1)
@@ -196,7 +208,7 @@ func (b *bench) report(all []*result) string {
 			share = fmt.Sprintf("%.1f %%", 100*r.ours.Seconds()/(r.ours+r.theirs).Seconds())
 		}
 		if r.compared > 0 {
-			compared, against = fmt.Sprintf("%.0f", per(r.compared)), fmt.Sprintf("%.1f× faster", r.copied.Seconds()/r.compared.Seconds())
+			compared, against = fmt.Sprintf("%.0f", per(r.compared)), b.watch.Ratio("%.1f× faster", r.copied.Seconds()/r.compared.Seconds())
 		}
 		if r.first > 0 {
 			first = peers.Short(r.first)

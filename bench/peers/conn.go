@@ -28,7 +28,7 @@ func Dial(url string) (*Conn, error) {
 
 // Request is a whole request, ready to be written.
 func Request(method, path, contentType string, body []byte) []byte {
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n", method, path, len(body))
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n", method, path, len(body))
 	if contentType != "" {
 		head += "Content-Type: " + contentType + "\r\n"
 	}

@@ -1,6 +1,6 @@
 // Package peers runs the servers that benchmarks compare, this store and OpenSearch,
 // and is their client; and what the benchmarks themselves have in common: [Main],
-// [Progress], [InFolder].
+// [Progress], [InFolder], [Run].
 //
 //	Build ──▶ Reshelve ─┐              ┌─▶ CPU, Memory, Disk: what the kernel accounts
 //	       OpenSearch ──┴─▶ *Peer ──▶ ─┼─▶ Concurrently ──▶ Conn: prepared requests on kept connections
@@ -10,9 +10,17 @@
 //
 //  1. Both peers get the same requests from the same client, which reads no more of an
 //     answer than it has to, so that little of the time is its own.
+//
 //  2. CPU time and memory are the kernel's account of the server's process.
+//
 //  3. An answer to a bulk request that does not say "errors":false ends the run, unless it says that
 //     this was too much just now: then the request is sent again.
 //
-// Absent on purpose: any tuning of either peer but the heap of Java, which is 1 GB.
+//  4. Each peer runs with the options that it is shipped with, and is warm: [Run.Warm] goes on until
+//     three rounds agree. The heap of Java alone is told, 1 GB.
+//
+//  5. No ratio is printed of a run beside which others used the processors, or in which a peer did not
+//     become warm: [Run] watches, and says what was, with the options and the load.
+//
+// Absent on purpose: any other tuning of either peer.
 package peers

@@ -22,9 +22,10 @@ type Peer struct {
 	Dir  string // holds all that it writes
 	URL  string // while it runs
 
-	run  func(ctx context.Context) (url string, pid int, stop func(), err error)
-	pid  int
-	stop func()
+	flags []string // of this store; nil: it is another
+	run   func(ctx context.Context) (url string, pid int, stop func(), err error)
+	pid   int
+	stop  func()
 }
 
 // Attach is a process that somebody else has started and ends, for what the kernel accounts
@@ -83,7 +84,7 @@ func Build(ctx context.Context, binary string) error {
 
 // Reshelve is this store, served with more flags.
 func Reshelve(binary, dir string, flags ...string) *Peer {
-	p := &Peer{Name: "reshelve", Dir: dir, stop: func() {}}
+	p := &Peer{Name: "reshelve", Dir: dir, flags: append([]string{}, flags...), stop: func() {}}
 	p.run = func(ctx context.Context) (string, int, func(), error) {
 		args := append([]string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0"}, flags...)
 		cmd := exec.CommandContext(ctx, binary, args...)
@@ -117,7 +118,7 @@ func Reshelve(binary, dir string, flags ...string) *Peer {
 func OpenSearch(version, dir string) *Peer {
 	p := &Peer{Name: "OpenSearch " + version, Dir: dir, stop: func() {}}
 	p.run = func(ctx context.Context) (string, int, func(), error) {
-		s, err := servers.Start(ctx, servers.OpenSearch(version), servers.Options{Dir: dir, Heap: "1g"})
+		s, err := servers.Start(ctx, servers.OpenSearch(version), servers.Options{Dir: dir, Heap: "1g", Shipped: true})
 		if err != nil {
 			return "", 0, nil, err
 		}

@@ -23,7 +23,8 @@
 //  3. OpenSearch keeps whole answers without hits; the requests ask it not to, because
 //     few people ask the same again. Its cache of filters is left alone.
 //  4. The CPU time of a load holds all that follows from it: refreshes and merges
-//     until the server is idle. A smaller load comes before it, so that Java is warm.
+//     until the server is idle. Loads come before it until three agree, so that Java is
+//     warm, and so with each kind of search; ratios need a quiet machine: see bench/peers.
 //
 // Absent on purpose: gets and the rate of writes alone, which bench/store measures.
 package main

@@ -25,12 +25,13 @@ type bench struct {
 	peers       []*peers.Peer
 	results     map[*peers.Peer]*result
 	differences []string
+	watch       *peers.Run // nil: nothing is compared
 }
 
 func run(ctx context.Context) error {
 	var b bench
 	flag.IntVar(&b.documents, "documents", 200_000, "documents in each server")
-	flag.IntVar(&b.warm, "warm", 50_000, "documents loaded before, into another index, for Java to warm up")
+	flag.IntVar(&b.warm, "warm", 50_000, "documents of a round that is loaded before, into another index, of which there are as many as it takes until they agree")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of searches and starts; medians are printed")
 	flag.DurationVar(&b.long, "each", 3*time.Second, "how long each kind of search is measured, a round")
 	some := flag.String("kinds", "", "parts of the names of the kinds to measure; all")
@@ -43,12 +44,18 @@ func run(ctx context.Context) error {
 		if *curve != "" {
 			return b.curve(ctx, binary, dir, *curve)
 		}
+		var err error
+		if b.watch, err = peers.Watch(); err != nil {
+			return err
+		}
+		defer b.watch.End()
 		b.add(peers.Reshelve(binary, filepath.Join(dir, "ours")))
 		b.add(peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs")))
 		if err := b.run(ctx); err != nil {
 			return err
 		}
-		fmt.Print(b.report())
+		b.watch.End()
+		fmt.Print(b.report(), b.watch)
 		return nil
 	})
 }
@@ -101,15 +108,10 @@ func (b *bench) prepare(ctx context.Context, p *peers.Peer) error {
 	if _, err := p.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
 		return err
 	}
-	const warm = "warm"
-	if err := p.Create(warm); err != nil {
-		return err
-	}
-	if _, err := p.Load(warm, 0, b.warm, 4); err != nil {
-		return err
-	}
-	if err := order(p, "DELETE", "/"+warm); err != nil {
-		return err
+	if b.watch != nil {
+		if err := b.watch.WarmUp(p, b.warm); err != nil {
+			return err
+		}
 	}
 	if err := p.Create(peers.Index); err != nil {
 		return err
@@ -117,20 +119,44 @@ func (b *bench) prepare(ctx context.Context, p *peers.Peer) error {
 	return p.Settle(ctx, time.Minute)
 }
 
-// searches measures all kinds, after a round that is not counted.
+// searches measures all kinds, after rounds that are not counted.
 func (b *bench) searches() error {
-	for round := -1; round < b.rounds; round++ {
+	if err := b.makeWarm(); err != nil {
+		return err
+	}
+	for round := range b.rounds {
 		for _, k := range b.kinds {
 			for i := range b.peers {
-				p := b.peers[(i+round+1)%len(b.peers)]
+				p := b.peers[(i+round)%len(b.peers)]
 				t, err := measure(p, k, b.long)
 				if err != nil {
 					return err
 				}
 				peers.Progress("%s: %s: p50 %v, p99 %v, CPU %v", p.Name, k.name, t.P50, t.P99, t.CPU)
-				if into := b.results[p].searches; round >= 0 {
-					into[k.name] = append(into[k.name], t)
+				into := b.results[p].searches
+				into[k.name] = append(into[k.name], t)
+			}
+		}
+	}
+	return nil
+}
+
+// makeWarm asks for each kind until its medians agree; of this store alone once.
+func (b *bench) makeWarm() error {
+	for _, p := range b.peers {
+		for _, k := range b.kinds {
+			round := func(int) (float64, error) {
+				t, err := measure(p, k, b.long/3)
+				return t.P50.Seconds(), err
+			}
+			if b.watch == nil {
+				if _, err := round(0); err != nil {
+					return err
 				}
+				continue
+			}
+			if err := b.watch.Warm(p.Name+", "+k.name, round); err != nil {
+				return err
 			}
 		}
 	}

@@ -29,8 +29,8 @@ func (b *bench) searchTable(t *strings.Builder) {
 			return peers.Short(peers.P50(taken)) + " · " + peers.Short(peers.P99(taken))
 		}
 		fmt.Fprintf(t, "| %s | %s | %s | %s · %s | %s · %s | %s |\n", k.name, both(ours), both(theirs),
-			times(peers.P50(theirs), peers.P50(ours)), times(peers.P99(theirs), peers.P99(ours)),
-			peers.Short(peers.MedianCPU(ours)), peers.Short(peers.MedianCPU(theirs)), times(peers.MedianCPU(theirs), peers.MedianCPU(ours)))
+			b.times(peers.P50(theirs), peers.P50(ours)), b.times(peers.P99(theirs), peers.P99(ours)),
+			peers.Short(peers.MedianCPU(ours)), peers.Short(peers.MedianCPU(theirs)), b.times(peers.MedianCPU(theirs), peers.MedianCPU(ours)))
 	}
 }
 
@@ -39,7 +39,7 @@ func (b *bench) costTable(t *strings.Builder) {
 	r, o := b.results[us], b.results[them]
 	fmt.Fprintf(t, "\n| %d documents of 1 KB, one run | %s | %s | ratio |\n|---|---:|---:|---:|\n", b.documents, us.Name, them.Name)
 	row := func(what, ours, theirs string, ratio float64) {
-		fmt.Fprintf(t, "| %s | %s | %s | %.2f× |\n", what, ours, theirs, ratio)
+		fmt.Fprintf(t, "| %s | %s | %s | %s |\n", what, ours, theirs, b.watch.Ratio("%.2f×", ratio))
 	}
 	seconds := func(r *result) string { return fmt.Sprintf("%.2f s", per100k(r.cpu, b.documents)) }
 	row("CPU for 100,000 documents, durable and searchable, merges included", seconds(r), seconds(o), r.cpu.Seconds()/o.cpu.Seconds())
@@ -62,8 +62,8 @@ func (b *bench) costTable(t *strings.Builder) {
 }
 
 // times tells how many times faster ours is.
-func times(theirs, ours time.Duration) string {
-	return fmt.Sprintf("%.1f×", float64(theirs)/float64(ours))
+func (b *bench) times(theirs, ours time.Duration) string {
+	return b.watch.Ratio("%.1f×", float64(theirs)/float64(ours))
 }
 
 // per100k is the seconds of CPU for 100,000 documents.

@@ -19,6 +19,7 @@ func run(ctx context.Context) error {
 	documents := flag.String("documents", "200000,2000000", "sizes of the index, between commas")
 	seconds := flag.Int("seconds", 8, "how long clients are measured before, and after in each of three rounds")
 	rate := flag.Int("rate", 2000, "writes a second")
+	warm := flag.Int("warm", 25_000, "documents of a round that each server loads before, of which there are as many as it takes until they agree")
 	flag.Parse()
 	var sizes []int
 	for _, size := range strings.Split(*documents, ",") {
@@ -28,10 +29,15 @@ func run(ctx context.Context) error {
 		}
 		sizes = append(sizes, n)
 	}
+	watch, err := peers.Watch()
+	if err != nil {
+		return err
+	}
+	defer watch.End()
 	return peers.InFolder(ctx, "", func(dir, binary string) error {
 		var columns []*figures
 		for _, n := range sizes {
-			b := bench{peer: peers.Reshelve(binary, filepath.Join(dir, strconv.Itoa(n))), documents: n, long: time.Duration(*seconds) * time.Second, rate: *rate}
+			b := bench{peer: peers.Reshelve(binary, filepath.Join(dir, strconv.Itoa(n))), documents: n, long: time.Duration(*seconds) * time.Second, rate: *rate, watch: watch, warm: *warm}
 			if err := os.MkdirAll(b.peer.Dir, 0o755); err != nil {
 				return err
 			}
@@ -43,11 +49,12 @@ func run(ctx context.Context) error {
 			}
 			columns = append(columns, &b.figures)
 		}
-		t, err := measureTheirs(ctx, filepath.Join(dir, "opensearch"), sizes[0])
+		t, err := measureTheirs(ctx, filepath.Join(dir, "opensearch"), sizes[0], watch, *warm)
 		if err != nil {
 			return err
 		}
-		fmt.Print(table(columns, t))
+		watch.End()
+		fmt.Print(table(columns, t, watch), watch)
 		return nil
 	})
 }
@@ -58,6 +65,8 @@ type bench struct {
 	documents int
 	long      time.Duration
 	rate      int
+	watch     *peers.Run
+	warm      int
 	figures
 }
 
@@ -76,6 +85,9 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	defer p.Stop()
+	if err := b.watch.WarmUp(p, b.warm); err != nil {
+		return err
+	}
 	if err := b.loaded(ctx, index); err != nil {
 		return err
 	}

@@ -28,7 +28,8 @@ func (f *figures) answering() time.Duration {
 }
 
 // table is the README's.
-func table(columns []*figures, t theirs) string {
+func table(columns []*figures, t theirs, watch *peers.Run) string {
+	over := func(a, b time.Duration) string { return watch.Ratio("%.2f×", float64(a)/float64(b)) }
 	var b strings.Builder
 	row := func(name string, cell func(*figures) string, theirs string) {
 		fmt.Fprintf(&b, "| %s |", name)
@@ -54,17 +55,17 @@ func table(columns []*figures, t theirs) string {
 	}, "")
 	row("searches, p95: the same", func(f *figures) string {
 		before, first, then := f.before.searches.P95, f.first.searches.P95, f.then.searches.P95
-		return fmt.Sprintf("%s → %s (%.2f×) → %s (%.2f×)", short(before), short(first), over(first, before), short(then), over(then, before))
+		return fmt.Sprintf("%s → %s (%s) → %s (%s)", short(before), short(first), over(first, before), short(then), over(then, before))
 	}, "")
 	row("the same of an index that is not split", func(f *figures) string {
 		u := f.unsplit
-		return fmt.Sprintf("%s → %s (the split one %.2f×) → %s (%.2f×)", short(u[0].P95),
+		return fmt.Sprintf("%s → %s (the split one %s) → %s (%s)", short(u[0].P95),
 			short(u[1].P95), over(f.first.searches.P95, u[1].P95), short(u[2].P95), over(f.then.searches.P95, u[2].P95))
 	}, "")
 	row("from start to finished, clients being at work for that minute", func(f *figures) string { return short(f.moved.phase("retire").Ended.Sub(f.moved.Started)) }, "")
 	row("searches after it: p50 · p95 beside a fresh index of this shape", func(f *figures) string {
 		split, fresh := f.split, f.fresh
-		return fmt.Sprintf("%s · %s beside %s · %s (%.2f×)", short(peers.P50(split)), short(peers.P95(split)), short(peers.P50(fresh)), short(peers.P95(fresh)),
+		return fmt.Sprintf("%s · %s beside %s · %s (%s)", short(peers.P50(split)), short(peers.P95(split)), short(peers.P50(fresh)), short(peers.P95(fresh)),
 			over(peers.P95(split), peers.P95(fresh)))
 	}, "")
 	row("documents and segments then", func(f *figures) string {
@@ -83,5 +84,3 @@ func table(columns []*figures, t theirs) string {
 	row("otherwise: a client copies it into an index of two shards", func(f *figures) string { return short(f.copied) }, short(t.copied))
 	return b.String()
 }
-
-func over(a, b time.Duration) float64 { return float64(a) / float64(b) }

@@ -20,6 +20,7 @@
 //     source that was sent. Something else ends the run.
 //  3. CPU time and memory are the kernel's account of the server's process. Memory
 //     is its anonymous part and its resident whole, after the servers were idle.
+//  4. Both are warm and run as they are shipped, and on a busy machine there are no ratios: see bench/peers.
 //
 // Absent on purpose: searches, which bench/search measures.
 package main

@@ -20,6 +20,8 @@ type bench struct {
 	documents int
 	rounds    int
 	long      time.Duration
+	warm      int        // documents in a round before it begins; 0: none
+	watch     *peers.Run // nil: nothing is compared
 	peers     []*peers.Peer
 	results   map[*peers.Peer]*result
 }
@@ -38,6 +40,7 @@ func run(ctx context.Context) error {
 	documents := flag.Int("documents", 200_000, "documents in each server")
 	seconds := flag.Int("seconds", 5, "how long gets are measured, a round")
 	rounds := flag.Int("rounds", 3, "rounds of gets and starts; medians are printed")
+	warm := flag.Int("warm", 25_000, "documents of a round, of which there are as many before as it takes until they agree")
 	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
 	flag.Parse()
 	long := time.Duration(*seconds) * time.Second
@@ -45,13 +48,18 @@ func run(ctx context.Context) error {
 		if *curve != "" {
 			return printCurve(ctx, binary, dir, *curve, *rounds, long)
 		}
-		return compare(ctx, binary, dir, &bench{documents: *documents, rounds: *rounds, long: long})
+		return compare(ctx, binary, dir, &bench{documents: *documents, rounds: *rounds, long: long, warm: *warm})
 	})
 }
 
 // compare measures this store and OpenSearch.
 func compare(ctx context.Context, binary, dir string, b *bench) error {
 	b.results = map[*peers.Peer]*result{}
+	var err error
+	if b.watch, err = peers.Watch(); err != nil {
+		return err
+	}
+	defer b.watch.End()
 	for _, p := range []*peers.Peer{peers.Reshelve(binary, filepath.Join(dir, "ours")), peers.OpenSearch("2.19.0", filepath.Join(dir, "theirs"))} {
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return err
@@ -61,7 +69,8 @@ func compare(ctx context.Context, binary, dir string, b *bench) error {
 	if err := b.measure(ctx); err != nil {
 		return err
 	}
-	fmt.Print(b.report())
+	b.watch.End()
+	fmt.Print(b.report(), b.watch)
 	return nil
 }
 
@@ -73,6 +82,9 @@ func (b *bench) measure(ctx context.Context) error {
 			return err
 		}
 		defer func() { p.Stop() }()
+		if err := b.makeWarm(ctx, p); err != nil {
+			return err
+		}
 		if err := p.Create(peers.Index); err != nil {
 			return err
 		}
@@ -127,7 +139,27 @@ func (b *bench) loadPhase(ctx context.Context, p *peers.Peer, r *result, _ int) 
 	return err
 }
 
+// makeWarm loads and reads what is not measured, until that takes as long each time.
+func (b *bench) makeWarm(ctx context.Context, p *peers.Peer) error {
+	if b.watch == nil {
+		return nil
+	}
+	if err := b.watch.WarmUp(p, b.warm); err != nil {
+		return err
+	}
+	return p.Settle(ctx, time.Minute)
+}
+
 func (b *bench) getPhase(ctx context.Context, p *peers.Peer, r *result, _ int) error {
+	if b.watch != nil && len(r.get8) == 0 {
+		err := b.watch.Warm(p.Name+", getting", func(int) (float64, error) {
+			g, err := get(p, b.documents, 8, b.long/3)
+			return g.P50.Seconds(), err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	for clients, into := range map[int]*[]peers.Taken{1: &r.get1, 8: &r.get8} {
 		g, err := get(p, b.documents, clients, b.long)
 		if err != nil {

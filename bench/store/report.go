@@ -15,7 +15,7 @@ func (b *bench) report() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "| %d documents of 1 KB, one run | %s | %s | ratio |\n|---|---:|---:|---:|\n", b.documents, us.Name, them.Name)
 	row := func(what string, ours, theirs, format string, ratio float64) {
-		fmt.Fprintf(&t, "| %s | %s | %s | "+format+" |\n", what, ours, theirs, ratio)
+		fmt.Fprintf(&t, "| %s | %s | %s | %s |\n", what, ours, theirs, b.watch.Ratio(format, ratio))
 	}
 	rate := func(v float64) string { return fmt.Sprintf("%.0f/s", v) }
 	row("acknowledged, 1 client", rate(peers.Median(r.ack1)), rate(peers.Median(o.ack1)), "%.1f× faster", peers.Median(r.ack1)/peers.Median(o.ack1))
