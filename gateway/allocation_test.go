@@ -1,8 +1,10 @@
 package gateway_test
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -37,6 +39,19 @@ func TestTheDiskIsTold(t *testing.T) {
 	const others = 1 << 30 // may be written beside meanwhile
 	if first, all := disk.Free(); first != all || float64(first) < free-kept-others || float64(first) > free-kept+others {
 		t.Errorf("%d may be written, of %v that are free and %v that are kept", first, free, kept)
+	}
+	var is syscall.Statfs_t
+	if err := syscall.Statfs(t.TempDir(), &is); err != nil {
+		t.Fatal(err)
+	}
+	_, _, told := s.ask("GET", "/_cat/allocation?h=disk.total,disk.used,disk.indices&bytes=b", "")
+	var total, used, held int64
+	if _, err := fmt.Sscan(told["text"].(string), &total, &used, &held); err != nil {
+		t.Fatal(told, err)
+	}
+	//nolint:unconvert // the type of Bsize differs between systems
+	if whole := int64(is.Blocks) * int64(is.Bsize); total != whole || used < whole-int64(is.Bavail)*int64(is.Bsize)-others || used > whole || held > used {
+		t.Errorf("of a disk of %d bytes it tells %v", whole, told["text"])
 	}
 	_, _, memory := serveMovements(t).ask("GET", "/_cat/allocation?h=disk.total,disk.avail,shards", "")
 	if memory["text"] != "  0\n" {

@@ -93,9 +93,9 @@ func (c *call) catAllocation() error {
 		h, disk := healthOf(found), c.s.store.Health().Disk
 		_, host := c.address()
 		row := []any{h.active, nil, nil, nil, nil, nil, host, host, c.s.options.Name}
-		if disk.Free > 0 { // else nobody knows
-			total := disk.Used + disk.Free
-			copy(row[1:], []any{size(disk.Used), size(disk.Used), size(disk.Free), size(total), percentOf(uint64(disk.Used), uint64(total))})
+		if disk.Total > 0 { // else nobody knows
+			used := disk.Total - disk.Free // by whomever
+			copy(row[1:], []any{size(disk.Used), size(used), size(disk.Free), size(disk.Total), percentOf(uint64(used), uint64(disk.Total))})
 		}
 		rows := [][]any{row}
 		if h.unassigned > 0 {

@@ -199,8 +199,11 @@ func (c *call) nodeStatistic(name string) (object, error) {
 				{"heap_committed_in_bytes", int64(m.HeapSys)}, {"heap_max_in_bytes", int64(m.HeapSys)}}},
 			{"threads", object{{"count", runtime.NumGoroutine()}}}}, nil
 	case "fs":
-		disk := c.s.store.Health().Disk // what the store holds, and what it may still take
-		total := object{{"total_in_bytes", disk.Used + disk.Free}, {"free_in_bytes", disk.Free}, {"available_in_bytes", disk.Free}}
+		disk := c.s.store.Health().Disk
+		total := object{}
+		if disk.Total > 0 { // else nobody knows
+			total = object{{"total_in_bytes", disk.Total}, {"free_in_bytes", disk.Free}, {"available_in_bytes", disk.Free}}
+		}
 		return object{{"timestamp", time.Now().UnixMilli()}, {"total", total}}, nil
 	}
 	return object{}, nil

@@ -85,7 +85,7 @@ type Health struct {
 }
 
 // Disk is what is known of the space of an engine, in bytes; zeros in memory.
-type Disk struct{ Used, Free, LowWater int64 }
+type Disk struct{ Used, Free, LowWater, Total int64 }
 
 // Op is one write as a shard takes it. The shard keeps no slice of it after
 // Write has returned.

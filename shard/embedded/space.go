@@ -98,7 +98,7 @@ func (s *space) measure() {
 	if s.health.ReadOnly != nil {
 		need += need / 8 // not to and fro
 	}
-	s.health = shard.Health{Disk: shard.Disk{Used: s.used(), Free: free, LowWater: s.lowWater}}
+	s.health = shard.Health{Disk: shard.Disk{Used: s.used(), Free: free, LowWater: s.lowWater, Total: int64(min(usage.TotalBytes, math.MaxInt64))}}
 	if free < need {
 		s.health.ReadOnly = fault.At(fault.WithNext(
 			fault.New(fault.Unavailable, "the disk is nearly full: %d bytes are free, writes need %d, %d are missing", free, need, need-free),
