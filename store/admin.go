@@ -158,7 +158,7 @@ func (s *Store) leftOver(idx *index, err error) {
 }
 
 func (s *Store) dismantle(ctx context.Context, idx *index, removed bool) error {
-	s.leave(idx)
+	defer s.leave(idx)()
 	if err := idx.closeShards(); err != nil || !removed {
 		return err
 	}

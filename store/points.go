@@ -34,11 +34,22 @@ type Point struct {
 
 // points are the open points in time of a store.
 type points struct {
-	mu   sync.Mutex
-	open map[string]*Point
+	mu      sync.Mutex
+	open    map[string]*Point
+	leaving map[uint32]int // how often an index, by its number, is being closed or removed
 }
 
-func (p *points) init() { p.open = map[string]*Point{} }
+func (p *points) init() { p.open, p.leaving = map[string]*Point{}, map[uint32]int{} }
+
+// left reports the name of an index among parts that is being closed or removed. The mutex is held.
+func (p *points) left(parts [][]part) (name string, is bool) {
+	for _, of := range parts {
+		if len(of) > 0 && p.leaving[of[0].index.entry.Number] > 0 {
+			return of[0].index.record.Name, true
+		}
+	}
+	return "", false
+}
 
 // OpenPoint pins readers of the shards that a search of e would visit, until keep has
 // passed since the last search in it.
@@ -76,6 +87,9 @@ func (s *Store) open(p *Point) error {
 	}
 	s.points.mu.Lock()
 	defer s.points.mu.Unlock()
+	if name, left := s.points.left(p.parts); left { // its readers would be waited for until the point ends
+		return exception.New(exception.IndexNotFound, "no such index [%s]", name)
+	}
 	alike := 0
 	for _, other := range s.points.open {
 		if (other.scroll != nil) == (p.scroll != nil) {
@@ -180,15 +194,27 @@ func (s *Store) Points() []PointInfo {
 	return all
 }
 
-// leave ends the points that hold a reader of an index that goes away: it would be waited for.
-func (s *Store) leave(idx *index) {
+// leave ends the points that hold a reader of an index that goes away, and lets no new one be
+// opened until gone is called: they would be waited for.
+func (s *Store) leave(idx *index) (gone func()) {
+	number := idx.entry.Number
+	s.points.mu.Lock()
+	s.points.leaving[number]++
+	s.points.mu.Unlock()
 	_, err := s.points.end(func(p *Point) bool {
 		return slices.ContainsFunc(p.parts, func(of []part) bool {
-			return len(of) > 0 && of[0].index.entry.Number == idx.entry.Number
+			return len(of) > 0 && of[0].index.entry.Number == number
 		})
 	})
 	if err != nil {
 		s.options.Logger.Warn("a point in time was not closed", "index", idx.record.Name, "error", err)
+	}
+	return func() {
+		s.points.mu.Lock()
+		defer s.points.mu.Unlock()
+		if s.points.leaving[number]--; s.points.leaving[number] == 0 {
+			delete(s.points.leaving, number)
+		}
 	}
 }
 

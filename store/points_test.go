@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/search"
+	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 	"github.com/reshelve/reshelve/store"
 )
@@ -200,6 +202,78 @@ func TestAPointThatEndsIsUsedToItsEnd(t *testing.T) {
 		}
 		if err := f.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// slow is an engine whose shards hand out a reader late, once.
+type slow struct {
+	*shardmemory.Engine
+	acquired chan struct{} // closed when a reader is there
+	closing  chan struct{} // closed when its shard is being closed
+	once     sync.Once
+}
+
+func (e *slow) Open(ctx context.Context, id shard.ID, p shard.Placements, settings shard.Settings) (shard.Shard, error) {
+	sh, err := e.Engine.Open(ctx, id, p, settings)
+	return &slowly{Shard: sh, engine: e}, err
+}
+
+type slowly struct {
+	shard.Shard
+	engine *slow
+	once   sync.Once
+}
+
+func (s *slowly) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
+	r, err := s.Shard.Acquire(ctx, epoch)
+	s.engine.once.Do(func() {
+		close(s.engine.acquired)
+		<-s.engine.closing
+	})
+	return r, err
+}
+
+func (s *slowly) Close() error {
+	s.once.Do(func() { close(s.engine.closing) })
+	return s.Shard.Close()
+}
+
+// TestAPointOpenedWhileItsIndexIsDeleted is refused, and keeps nothing: its readers would be
+// waited for as long as somebody searches in it.
+func TestAPointOpenedWhileItsIndexIsDeleted(t *testing.T) {
+	ctx := t.Context()
+	e := &slow{Engine: shardmemory.New(shardmemory.Options{}), acquired: make(chan struct{}), closing: make(chan struct{})}
+	s, err := store.Open(ctx, coordmemory.New(), e, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.CreateIndex(ctx, "i", nil); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		_, err := s.OpenPoint(context.Background(), expression([]string{"i"}, searched), "", time.Hour)
+		opened <- err
+	}()
+	<-e.acquired
+	if err := s.DeleteIndices(ctx, expression([]string{"i"}, deleted)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; !exception.Is(err, exception.IndexNotFound) {
+		t.Errorf("the point: %v", err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		left, err := e.Indices(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the rows of %v stay", left)
 		}
 	}
 }
