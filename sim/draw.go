@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -21,12 +22,13 @@ func Draw(seed uint64) *Script {
 		s.Delta = []string{"forth", "forth", "back"}[r.IntN(3)]
 	}
 	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
-	befalls := func(who string) string { return Befalls[who][r.IntN(len(Befalls[who]))] }
+	befalls := func(who string) string {
+		kinds := slices.DeleteFunc(slices.Clone(Befalls[who]), func(kind string) bool { return kind == "barren" })
+		return kinds[r.IntN(len(kinds))]
+	}
 	for range r.IntN(7) {
 		m := Mishap{At: between(time.Millisecond, 60*time.Second), For: between(time.Second, 40*time.Second)}
-		switch r.IntN(14) {
-		case 13:
-			m.What, m.Whom, m.For = "cut-off", whom(), between(s.Heartbeat, 3*s.Lease)
+		switch r.IntN(13) {
 		case 0:
 			m.What, m.Whom = "crash", whom()
 		case 1:
@@ -54,7 +56,28 @@ func Draw(seed uint64) *Script {
 		s.Mishaps = append(s.Mishaps, m)
 	}
 	s.Mishaps = append(s.Mishaps, s.rare(r, between)...)
+	s.alone(seed)
 	return s
+}
+
+// alone adds what befalls one worker, or the clock, by chances of its own: nobody else writes meanwhile, since
+// an end that waits for the clock comes later than what others do can be told.
+func (s *Script) alone(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	if slices.ContainsFunc(s.Mishaps, func(m Mishap) bool { return m.What == "others" }) {
+		return
+	}
+	at := time.Millisecond + time.Duration(r.Int64N(int64(60*time.Second))) | 1
+	switch r.IntN(6) {
+	case 0:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "cut-off", Whom: fmt.Sprintf("w%d", 1+r.IntN(s.Workers)), At: at, For: s.Heartbeat + time.Duration(r.Int64N(int64(3*s.Lease))) | 1})
+	case 1:
+		m := s.leap(time.Second+time.Duration(r.Int64N(int64(5*time.Minute))), at)
+		m.Whom = "-" + m.Whom
+		s.Mishaps = append(s.Mishaps, m)
+	case 2:
+		s.Mishaps = append(s.Mishaps, Mishap{What: "store", Whom: "barren", At: at, For: time.Second + time.Duration(r.Int64N(int64(40*time.Second))) | 1})
+	}
 }
 
 // rare is what an operator does, or befalls a machine, in some scripts: once.
@@ -96,7 +119,10 @@ func DrawShelves(seed uint64) *Script {
 	}
 	s.Mishaps = asked
 	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
-	befalls := func(who string) string { return Befalls[who][r.IntN(len(Befalls[who]))] }
+	befalls := func(who string) string {
+		kinds := slices.DeleteFunc(slices.Clone(Befalls[who]), func(kind string) bool { return kind == "barren" })
+		return kinds[r.IntN(len(kinds))]
+	}
 	for range r.IntN(6) {
 		m := Mishap{At: near(), For: between(time.Second, 30*time.Second)}
 		step := fmt.Sprint(20 + r.IntN(60*len(asked)))
@@ -174,8 +200,5 @@ func (s *Script) leap(by, at time.Duration) Mishap {
 			left -= before.Abs()
 		}
 	}
-	if by = min(by, left); by%4 == 3 { // it is set back
-		by = -by
-	}
-	return Mishap{What: "clock", Whom: by.String(), At: at}
+	return Mishap{What: "clock", Whom: min(by, left).String(), At: at}
 }
