@@ -269,7 +269,6 @@ func (r *suiteRun) at(path string) (any, bool) {
 					part = key
 					break
 				}
-				value = any(part)
 				if _, isMap := v[part].(map[string]any); isMap && strings.HasSuffix(path, "_arbitrary_key_") {
 					return part, true
 				}

@@ -292,9 +292,7 @@ func (w *world) against(c *call, dice float64) any {
 	switch {
 	case c.step && w.befalls("disk", "full") && (c.to == "disk" || w.script.Shards > 0), c.verb == "write" && w.befalls("disk", "full"):
 		return fullDisk()
-	case c.verb == "create" && w.befalls("store", "barren") && strings.Contains(c.text, "/item/") && w.scene.copies():
-		return c.process.unreachable(c)
-	case w.befalls(c.to, "away"), c.to == "store" && w.befalls("cut-off", c.process.worker), c.to == "store" && w.befalls("store", "busy") && dice < 0.8:
+	case w.cut(c, dice):
 		return c.process.unreachable(c)
 	case c.to == "target" && w.befalls("target", "broken") && dice < 0.8:
 		return refusal(map[bool]int{true: 503, false: 500}[dice < 0.5], "no_shard_available_action_exception", "nobody is there")
@@ -302,6 +300,19 @@ func (w *world) against(c *call, dice float64) any {
 		return refusal(429, "rejected_execution_exception", "rejected execution of coordinating operation")
 	}
 	return nil
+}
+
+// cut reports whether a call does not reach the other side.
+func (w *world) cut(c *call, dice float64) bool {
+	switch {
+	case w.befalls(c.to, "away"):
+		return true
+	case c.to != "store":
+		return false
+	case c.verb == "create" && w.befalls("store", "barren") && strings.Contains(c.text, "/item/") && w.scene.copies():
+		return true
+	}
+	return w.befalls("cut-off", c.process.worker) || w.befalls("store", "busy") && dice < 0.8
 }
 
 // crash tells whether the script lets who takes this step die.

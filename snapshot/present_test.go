@@ -156,13 +156,12 @@ func TestDamageOfARepositoryThatIsWrittenTo(t *testing.T) {
 		one, two := written(3, true, "s"), written(4, true, "s", "t")
 		delete(one.blobs, strings.Replace(lost, "g4", "g3", 1))
 		delete(two.blobs, lost)
-		b := &swapping{states: []*mapBucket{one, two}}
 		whole := &swapping{states: []*mapBucket{two}}
 		if err := readOnce(t, whole); !fault.Is(err, fault.Corrupt) {
 			t.Errorf("%s: %v", lost, err)
 		}
 		for at := range whole.calls + 8 {
-			b = &swapping{at: []int{at}, states: []*mapBucket{one, two}}
+			b := &swapping{at: []int{at}, states: []*mapBucket{one, two}}
 			if err := readOnce(t, b); !fault.Is(err, fault.Corrupt) {
 				t.Errorf("%s, at call %d: %v", lost, at, err)
 			}

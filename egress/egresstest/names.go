@@ -15,7 +15,7 @@ import (
 func Names(t testing.TB, address string) *net.Resolver {
 	t.Helper()
 	to := netip.MustParseAddr(address)
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

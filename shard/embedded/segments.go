@@ -140,7 +140,7 @@ func (x *segments) fill(ed *edit, h *harvest, parts []routing.Range) error {
 		if c.Previous >= 0 {
 			ed.hide(c.Ref, c.Previous)
 		}
-		if c.Op == shard.Put && any && kept.Contains(c.Key) && !(c.SeqNo <= ahead && ed.shows(c.Ref, c.SeqNo)) {
+		if c.Op == shard.Put && any && kept.Contains(c.Key) && (c.SeqNo > ahead || !ed.shows(c.Ref, c.SeqNo)) {
 			batch = append(batch, c)
 		}
 		if len(batch) == fetchRows {
