@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -261,6 +262,12 @@ func TestAnswersOfTheServer(t *testing.T) {
 	}
 }
 
+// joinFails is how the server fails when it joins terms of two types; here they are refused
+// before, by name.
+const joinFails = "500 aggregation_execution_exception: Merging/Reducing the aggregations failed"
+
+var namesBoth = regexp.MustCompile(`^400 illegal_argument_exception: Field \[\w+\] is of type \[(\w+)\] in index \[\w+\] and of type \[(\w+)\] in index \[\w+\]: `)
+
 func (c *conversation) replay(t *testing.T, path string, l layout) {
 	built := map[string]search.Index{}
 	for i, name := range c.order {
@@ -273,7 +280,11 @@ func (c *conversation) replay(t *testing.T, path string, l layout) {
 		}
 		// -1 is what the server says where it does not know that its counts are exact.
 		q.answer = strings.ReplaceAll(q.answer, `"doc_count_error_upper_bound":-1`, `"doc_count_error_upper_bound":0`)
-		if got := ask(indices, q.body); got != q.answer {
+		got := ask(indices, q.body)
+		if strings.HasPrefix(q.answer, joinFails) && namesBoth.MatchString(got) {
+			continue
+		}
+		if got != q.answer {
 			t.Errorf("%s:%d: %s\n got %s\nwant %s", path, q.line, q.body, got, q.answer)
 		}
 	}

@@ -119,7 +119,7 @@ func (k *numberKeys) appendKey(dst []byte, bucket uint32) []byte {
 	key := k.w.buckets.keys[bucket]
 	v := &k.w.values
 	dst = v.appendBits(member(dst, "key"), key)
-	if v.format.kind == plain || v.format.kind == unsigned {
+	if v.format.kind == plain || v.format.kind == unsigned && v.class == counts {
 		return dst
 	}
 	return token.AppendString(member(dst, "key_as_string"), v.bitsText(key))

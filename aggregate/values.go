@@ -1,8 +1,10 @@
 package aggregate
 
 import (
+	"maps"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/reshelve/reshelve/date"
@@ -52,6 +54,7 @@ const (
 func (v *values) resolve(kind, name string, all []search.Index, take takes, dated bool) error {
 	v.fields = make([]*fields.Field, len(all))
 	var first *search.Index
+	classes := map[class]int{} // the first index in which values are of it
 	for i := range all {
 		f, ok := all[i].Schema.Field(v.of.Field)
 		if !ok {
@@ -70,11 +73,14 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 		if v.fields[i] = f; first == nil || all[i].Name < first.Name {
 			first, v.field = &all[i], f // the server asks them in this order
 		}
-		if v.class, err = v.class.with(c, kind, name); err != nil {
-			return err
+		if _, ok := classes[c]; !ok {
+			classes[c] = i
 		}
 	}
 	var err error
+	if v.class, err = v.join(classes, kind, all); err != nil {
+		return err
+	}
 	if v.field != nil || v.of.Type != "" || take != takesAll {
 		if v.format, err = formatOf(v.field, first, &v.of, dated); err != nil {
 			return err
@@ -143,20 +149,27 @@ func unreadable(f *fields.Field) error {
 	return exception.New(exception.IllegalArgument, "Can't load fielddata on [%s] because fielddata is unsupported on fields of type [%s]. Use doc values instead.", f.Path(), f.Type())
 }
 
-// with is the class of values of two: numbers with a fraction where one has any.
-func (c class) with(other class, kind, name string) (class, error) {
+// join is the class of values that are of several in different indices: reals where one is,
+// since terms of the server are doubles then. Whole numbers and unsigned ones alone have no
+// key in common, and neither have numbers and texts: the server fails when it joins the
+// answers of its shards, which is refused here.
+func (v *values) join(classes map[class]int, kind string, all []search.Index) (class, error) {
+	seen := slices.Sorted(maps.Keys(classes))
+	has := func(c class) bool { return slices.Contains(seen, c) }
 	switch {
-	case c == nothing || c == other:
-		return other, nil
-	case kind != "terms" && kind != "composite":
-		if c == texts || other == texts || c == others || other == others {
-			return others, nil // only counted
-		}
-		return reals, nil
-	case (c == wholes || c == reals) && (other == wholes || other == reals):
+	case len(seen) == 0:
+		return nothing, nil
+	case len(seen) == 1:
+		return seen[0], nil
+	case kind != "terms" && kind != "composite" && (has(texts) || has(others)):
+		return others, nil // only counted
+	case kind != "terms" && kind != "composite", has(reals) && !has(texts):
 		return reals, nil
 	}
-	return c, exception.New(exception.AggregationExecution, "Merging/Reducing the aggregations failed when computing the aggregation [%s] because the field you gave in the aggregation query existed as two different types in two different indices", name)
+	a, b := classes[seen[0]], classes[seen[1]]
+	return nothing, exception.New(exception.IllegalArgument, "Field [%s] is of type [%s] in index [%s] and of type [%s] in index [%s]: "+
+		"aggregation [%s] cannot have keys of both; ask each of the indices by itself",
+		v.of.Field, v.fields[a].Type(), all[a].Name, v.fields[b].Type(), all[b].Name, kind)
 }
 
 // resolveMissing reads what stands for a value where there is none.
