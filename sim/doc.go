@@ -67,7 +67,8 @@
 //   - L8: a cursor never goes back, and passes nothing that the target has not taken and no
 //     list of failures names; counts add up.
 //   - L9: the report says of each index what the target lacks, has in another form, and has
-//     besides, or why that was not to be known.
+//     besides, or why that was not to be known; what others touch from the beginning of the comparison on
+//     may be in it as it was before or after.
 //   - L11: nothing loops in silence: a fleet that is left alone, and an operator who answers,
 //     come to the movement's end; who finds nothing to do does not ask on and on.
 //   - L12: every record is understood; what cannot be read, or is refused, is listed until the

@@ -60,13 +60,9 @@ func Draw(seed uint64) *Script {
 	return s
 }
 
-// alone adds what befalls one worker, or the clock, by chances of its own: nobody else writes meanwhile, since
-// an end that waits for the clock comes later than what others do can be told.
+// alone adds what befalls one worker, or the clock, by chances of its own.
 func (s *Script) alone(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 3))
-	if slices.ContainsFunc(s.Mishaps, func(m Mishap) bool { return m.What == "others" }) {
-		return
-	}
 	at := time.Millisecond + time.Duration(r.Int64N(int64(60*time.Second))) | 1
 	switch r.IntN(6) {
 	case 0:

@@ -174,6 +174,12 @@ func (w *migration) movementChanged(was, is []byte) {
 	if old.State.Ended() {
 		w.violate("L6", "a movement that is %s is changed", old.State)
 	}
+	switch from := verifiedFrom(&now); {
+	case from.IsZero():
+		w.verified = from
+	case !from.Equal(verifiedFrom(&old)):
+		w.verified = time.Now()
+	}
 	if !old.State.Ended() && now.State.Ended() {
 		w.hasEnded(now)
 	}
@@ -224,9 +230,8 @@ func (w *migration) finished(m movement.Record) {
 	for _, v := range report.Verified {
 		told[v.Index] = v.Result.Counts
 	}
-	verified := w.verifiedFrom(m)
 	for _, planned := range w.truth.plan.Indices {
-		d := w.compare(planned, verified)
+		d := w.compare(planned)
 		of, compared := told[planned.Source]
 		switch {
 		case !compared:
@@ -234,7 +239,7 @@ func (w *migration) finished(m movement.Record) {
 			if !failed(&report, planned.Source) && !accepted {
 				w.violate("L9", "the report does not name %s", planned.Source)
 			}
-		case of[reconcile.Missing] != d.missing || of[reconcile.Ghost]+of[reconcile.Zombie] != d.others || of[reconcile.Stale]+of[reconcile.Different] != d.stale:
+		case !d.agrees(of):
 			w.violate("L9", "of %s the report says %v; it is %+v", planned.Source, of, d)
 		}
 		if !w.operator.accepted && d.missing+d.stale > 0 {
@@ -254,8 +259,8 @@ func failed(p *migrate.Progress, index string) bool {
 	})
 }
 
-// verifiedFrom is when the last comparison began.
-func (w *migration) verifiedFrom(m movement.Record) (from time.Time) {
+// verifiedFrom is when the last comparison began, by the store's clock.
+func verifiedFrom(m *movement.Record) (from time.Time) {
 	for _, phase := range m.Phases {
 		if phase.Name == movement.VerifyPhase {
 			from = phase.Started
@@ -265,19 +270,28 @@ func (w *migration) verifiedFrom(m movement.Record) (from time.Time) {
 }
 
 // differing counts documents: that the target lacks, has in another form, and has besides; of
-// those, which were deleted in the source.
-type differing struct{ missing, stale, others, zombies int64 }
+// those, which were deleted in the source. What others have touched since the last comparison began
+// is counted apart, since that has seen it before or after: touched are of the snapshot, and
+// besides are not.
+type differing struct{ missing, stale, others, zombies, touched, besides int64 }
 
-// compare counts what of an index differs. What was stolen, or came back out of the hands of a
-// straggler, while it was compared counts as being as it should.
-func (w *migration) compare(planned migrate.Index, verified time.Time) (d differing) {
+// agrees tells whether a comparison has counted what differs, and of what was touched no more than
+// there is.
+func (d *differing) agrees(told map[reconcile.Class]int64) bool {
+	missing, stale := told[reconcile.Missing]-d.missing, told[reconcile.Stale]+told[reconcile.Different]-d.stale
+	others := told[reconcile.Ghost] + told[reconcile.Zombie] - d.others
+	return missing >= 0 && stale >= 0 && missing+stale <= d.touched && others >= 0 && others <= d.besides
+}
+
+// compare counts what of an index differs.
+func (w *migration) compare(planned migrate.Index) (d differing) {
 	into := w.target.indices[planned.Target]
 	if into == nil {
 		return differing{missing: w.allOf(planned.Source)}
 	}
-	unseen := func(n name) bool {
-		at := w.stolen[planned.Target][n]
-		return !at.IsZero() && !at.Add(w.records.ahead).Before(verified)
+	touched := func(n name) bool {
+		at, is := w.stolen[planned.Target][n]
+		return is && !at.Before(w.verified)
 	}
 	expected := map[name]bool{}
 	for n, shard := range w.truth.indices[planned.Source] {
@@ -293,20 +307,27 @@ func (w *migration) compare(planned migrate.Index, verified time.Time) (d differ
 			row := into.rows[h.name]
 			is := row != nil && row.deleted.IsZero()
 			switch {
-			case (!is || row.fingerprint != print) && unseen(h.name):
+			case touched(h.name):
+				d.touched++
 			case !is:
 				d.missing++
 			case row.fingerprint != print && row.others && row.version > h.version: // the comparison says so, and that it is no difference
 			case row.fingerprint != print:
 				d.stale++
-			default:
+			}
+			if is && row.fingerprint == print {
 				w.versioned(&planned, &h, row)
 			}
 		}
 	}
 	for _, h := range into.shown() {
-		if !expected[h.name] && !unseen(h.name) {
+		if !expected[h.name] && !touched(h.name) {
 			d.other(w.gone(planned.Source, h.name))
+		}
+	}
+	for n := range w.stolen[planned.Target] {
+		if !expected[n] && touched(n) {
+			d.besides++
 		}
 	}
 	return d
@@ -344,7 +365,7 @@ func (w *migration) steal(called string) {
 	w.wasStolen(called, all[0].name)
 }
 
-// wasStolen notes that somebody has deleted a document, or brought it back.
+// wasStolen notes that somebody has deleted or changed a document, or brought it back.
 func (w *migration) wasStolen(called string, n name) {
 	if w.stolen[called] == nil {
 		w.stolen[called] = map[name]time.Time{}

@@ -35,7 +35,8 @@ type migration struct {
 	blobs      map[string]string // those that are lost or damaged
 	limits     *limits
 	operator   operator
-	stolen     map[string]map[name]time.Time // index → document → when somebody deleted it, or a straggler brought it back
+	stolen     map[string]map[name]time.Time // index → document → when somebody deleted or changed it, or a straggler brought it back
+	verified   time.Time                     // when the last comparison of the movement began
 }
 
 func newMigration(w *world, t *Truth) *migration {
@@ -54,7 +55,7 @@ func (w *migration) begin() { w.plan("m", w.truth.plan) }
 
 // plan stores a movement that has been started.
 func (w *migration) plan(id string, plan migrate.Plan) {
-	w.id = id
+	w.id, w.verified = id, time.Time{}
 	plan.Policy, plan.IntoExisting = w.policy(), w.script.Into
 	if w.script.Transform {
 		plan.Transform = steps
