@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 )
@@ -108,6 +109,8 @@ func (w *cardinality) collectTerms(b batch) {
 		return
 	}
 	at, ords := w.terms.read(b.docs)
+	ranges := w.terms.here != nil && w.terms.here.Kind() == fields.Interval
+	whole := uint64(0)
 	for j, ord := range ords {
 		place := min(ord, uint32(len(w.hashes)-1))
 		hash := w.hashes[place]
@@ -115,6 +118,13 @@ func (w *cardinality) collectTerms(b batch) {
 			w.scratch = w.terms.text(w.scratch[:0], ord)
 			hash = hashOf(w.scratch)
 			w.hashes[place] = hash
+		}
+		if ranges { // all of a doc are one value
+			whole = mix64(whole ^ hash)
+			if j+1 < len(ords) && at[j+1] == at[j] {
+				continue
+			}
+			hash, whole = whole, 0
 		}
 		w.put(b.around[at[j]], hash)
 	}

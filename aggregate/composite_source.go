@@ -48,9 +48,6 @@ func (s *compositeSource) prepare(w *compositeWorker, all []search.Index) error 
 	}
 	s.values.now = w.options.Now
 	s.numbers.values, s.terms.values = &s.values, &s.values
-	if kind == "terms" {
-		kind = "composite"
-	}
 	if err := s.values.resolve(kind, w.n.name, all, take, dated); err != nil {
 		return err
 	}

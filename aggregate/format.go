@@ -41,7 +41,7 @@ func formatOf(f *fields.Field, index *search.Index, v *Values, dated bool) (form
 	out := format{zone: v.Zone}
 	isDate := dated || v.Type == "date"
 	if f != nil {
-		isDate = f.Kind() == fields.Date
+		isDate = f.Kind() == fields.Date || f.Type() == "date_range"
 	}
 	var err error
 	switch {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/token"
@@ -22,6 +23,9 @@ type scale[K number] interface {
 	prepare(v *values) error
 	// keys finds the keys of the docs: keys[i] is of docs[at[i]], and those of a doc ascend.
 	keys(r *numbers, docs []segment.Doc) (at []int32, keys []K)
+	// span finds the first and the last key of a range that a doc holds: first is behind last
+	// where bounds leave nothing of it.
+	span(f *fields.Field, term []byte) (first, last K, err error)
 	// next is the key behind one.
 	next(key K) K
 	// ends are the keys up to which buckets are told although no doc is in them.
@@ -45,6 +49,7 @@ type histogramWorker[K number] struct {
 	dated   bool
 	values  values
 	read    numbers
+	spans   terms // ranges, in views that have them
 	scale   scale[K]
 	buckets numbering
 	count   tally
@@ -52,8 +57,8 @@ type histogramWorker[K number] struct {
 }
 
 func (w *histogramWorker[K]) prepare(all []search.Index) error {
-	w.read.values = &w.values
-	if err := w.values.resolve(w.n.kind, w.n.name, all, takesNumbers, w.dated); err != nil {
+	w.read.values, w.spans.values = &w.values, &w.values
+	if err := w.values.resolve(w.n.kind, w.n.name, all, takesNumbers|takesSpans, w.dated); err != nil {
 		return err
 	}
 	if err := w.scale.prepare(&w.values); err != nil {
@@ -67,11 +72,19 @@ func (w *histogramWorker[K]) prepare(all []search.Index) error {
 	return err
 }
 
-func (w *histogramWorker[K]) begin(at search.Place) error { w.read.begin(at); return nil }
-func (w *histogramWorker[K]) end() error                  { return nil }
-func (w *histogramWorker[K]) typed() string               { return w.n.kind }
+func (w *histogramWorker[K]) begin(at search.Place) error {
+	w.read.begin(at)
+	w.spans.begin(at)
+	return nil
+}
+
+func (w *histogramWorker[K]) end() error    { return nil }
+func (w *histogramWorker[K]) typed() string { return w.n.kind }
 
 func (w *histogramWorker[K]) collect(b batch) error {
+	if here := w.spans.here; here != nil && here.Kind() == fields.Interval {
+		return w.collectSpans(b)
+	}
 	at, keys := w.scale.keys(&w.read, b.docs)
 	for j, key := range keys {
 		i := at[j]

@@ -49,6 +49,24 @@ func TestBucketsAreBoundedWhileTheyAreMade(t *testing.T) {
 	}
 }
 
+// TestRangesHaveNoMoreBucketsThanThereIsRoomFor: one range may touch as many as there are
+// numbers, or, without an end, as there is time. A server with little memory says the same.
+func TestRangesHaveNoMoreBucketsThanThereIsRoomFor(t *testing.T) {
+	d := &described{
+		name:     "ranges",
+		mappings: `{"properties":{"d":{"type":"date_range"},"e":{"type":"date_range"},"l":{"type":"long_range"},"f":{"type":"double_range"}}}`,
+		docs: []string{`{"d":{"gte":"2020-01-01"},"e":{"gte":"1970-01-01","lt":"2020-01-01"},"l":{"gte":1},"f":{"gte":1}}`,
+			`{"d":{"lt":"2020-01-01"},"f":{"lte":1e300,"gte":0}}`},
+	}
+	indices := []search.Index{d.index(t, 0, layouts[0])}
+	for _, kind := range []string{`"date_histogram":{"field":"d","calendar_interval":"year"}`, `"date_histogram":{"field":"d","fixed_interval":"1d","offset":"6h"}`,
+		`"date_histogram":{"field":"e","fixed_interval":"1ms"}`, `"histogram":{"field":"l","interval":1}`, `"histogram":{"field":"f","interval":1}`,
+		`"histogram":{"field":"f","interval":1,"hard_bounds":{"min":1e200}}`} {
+		refused(t, kind, indices, `{"aggs":{"a":{`+kind+`}}}`)
+		refused(t, kind, indices, `{"aggs":{"a":{"filter":{"match_all":{}},"aggs":{"a":{`+kind+`}}}}}`)
+	}
+}
+
 // refused asks with room for 4 MiB of buckets.
 func refused(t *testing.T, name string, indices []search.Index, body string) {
 	t.Helper()

@@ -24,6 +24,7 @@ const (
 	reals                // float64
 	counts               // uint64, with the highest bit turned over
 	others               // only counted: points, ranges, bytes
+	spans                // ranges, to aggregations that look at what lies between their ends
 )
 
 // values are the values of one field over all indices, and how they are told.
@@ -47,7 +48,8 @@ type takes uint8
 const (
 	takesTexts   = takes(1 << texts)
 	takesNumbers = takes(1<<wholes | 1<<reals | 1<<counts)
-	takesAll     = takes(0xff)
+	takesSpans   = takes(1 << spans)
+	takesAll     = takes(0xff) &^ takesSpans
 )
 
 // resolve finds the field in all indices. The error is the server's.
@@ -63,6 +65,11 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 		c, err := classOf(f)
 		if err != nil {
 			return err
+		}
+		if c == others && f.Kind() == fields.Interval && take&takesSpans != 0 {
+			if c, err = spans, spansOf(kind, f); err != nil {
+				return err
+			}
 		}
 		if take&(1<<c) == 0 || c == texts && kind == "ip_range" && f.Kind() != fields.Address {
 			return exception.New(exception.IllegalArgument, "Field [%s] of type [%s] is not supported for aggregation [%s]", f.Path(), f.Type(), kind)
@@ -154,6 +161,9 @@ func unreadable(f *fields.Field) error {
 // key in common, and neither have numbers and texts: the server fails when it joins the
 // answers of its shards, which is refused here.
 func (v *values) join(classes map[class]int, kind string, all []search.Index) (class, error) {
+	if len(classes) > 1 {
+		delete(classes, spans) // each view is read by what it has
+	}
 	seen := slices.Sorted(maps.Keys(classes))
 	has := func(c class) bool { return slices.Contains(seen, c) }
 	switch {
@@ -189,7 +199,7 @@ func (v *values) resolveMissing(take takes, dated bool) error {
 	case texts:
 		v.missingText, err = v.term(v.of.Missing.Text)
 		return err
-	case others:
+	case others, spans:
 		if v.field.Kind() == fields.Interval {
 			return exception.New(exception.IllegalArgument, "Can't apply missing values on a class org.opensearch.search.aggregations.support.ValuesSource$Range")
 		}

@@ -31,6 +31,21 @@ func appendEnd(dst []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(n^topBit))
 }
 
+// Ends reads a range of whole numbers that a document holds: its least and its greatest
+// value, both included.
+func (f *Field) Ends(term []byte) (low, high int64) {
+	return int64(binary.BigEndian.Uint64(term)) ^ topBit, int64(binary.BigEndian.Uint64(term[8:])) ^ topBit
+}
+
+// RealEnds is Ends of a range of any numbers.
+func (f *Field) RealEnds(term []byte) (low, high float64) {
+	l, h := f.Ends(term)
+	if _, real := f.real(); real {
+		return realOf(l), realOf(h)
+	}
+	return float64(l), float64(h)
+}
+
 // exactInterval are the ranges that hold a value.
 func exactInterval(f *Field, v Value, now int64) (Match, error) {
 	both := &Bound{Value: v, Include: true}
