@@ -77,3 +77,26 @@ func TestALeaseIsNotTakenByALateClock(t *testing.T) {
 		}
 	})
 }
+
+// TestAPieceThatHasEndedIsNotWritten by a claim of it: nobody holds it.
+func TestAPieceThatHasEndedIsNotWritten(t *testing.T) {
+	p := work.Policy{InitialLease: time.Minute, MaxAttempts: 1}
+	for _, state := range []work.State{work.Failed, work.Done} {
+		store := memory.New()
+		d := drive.New(store, 0)
+		if err := d.Make(t.Context(), "piece", work.Lease{CreatorID: "w", State: state, Cause: "no attempt can do it"}); err != nil {
+			t.Fatal(err)
+		}
+		before, err := store.Get(t.Context(), "piece")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, piece, err := drive.Claim[work.Lease](t.Context(), d, "piece", "w", p)
+		if held != nil || err != nil || piece.State != state {
+			t.Errorf("%s: claimed as %+v: %v", state, piece, err)
+		}
+		if after, err := store.Get(t.Context(), "piece"); err != nil || after.Revision != before.Revision {
+			t.Errorf("%s: the claim has written it, in revision %d after %d: %v", state, after.Revision, before.Revision, err)
+		}
+	}
+}

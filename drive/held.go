@@ -60,7 +60,7 @@ func Claim[T any, P Piece[T]](ctx context.Context, d *Driver, key, worker string
 		}
 	}
 	lease, ours, err := claim(P(&piece).Base(), worker, p, now)
-	if err != nil || !ours && lease.State != work.Failed { // uncertain, or someone holds it, or it has ended
+	if err != nil || !ours && lease.State == P(&piece).Base().State { // uncertain, or someone holds it, or it has ended: only a failure of now is stored
 		return nil, piece, fault.At(err, key)
 	}
 	*P(&piece).Base() = lease
