@@ -36,6 +36,7 @@ type marking struct {
 	gap    int
 	plain  bool     // by the plain highlighter
 	simple bool     // whose fragments are cut without regard to what was found
+	stored bool     // is kept beside the source: what this leaves out is highlighted too
 	values []string // of the current hit
 }
 
@@ -145,7 +146,7 @@ func newMarking(schema *fields.Schema, name string, m query.Marking, encoder str
 		return nil, nil
 	}
 	one := &marking{name: name, field: f, def: def, limit: highlight.NoLimit, most: most, style: styleOf(m, encoder),
-		plain: m.Type == "plain", simple: m.Fragmenter == "simple"}
+		plain: m.Type == "plain", simple: m.Fragmenter == "simple", stored: def.On("store") && (m.ForceSource == nil || !*m.ForceSource)}
 	if m.FieldMatch == nil || *m.FieldMatch {
 		wanted = only(wanted, f.Name())
 	}
@@ -231,12 +232,22 @@ func styleOf(m query.Marking, encoder string) highlight.Style {
 	}
 }
 
-// appendHighlights appends the fragments of a hit.
-func (t *telling) appendHighlights(dst []byte, marks []*marking, h *search.Hit, source []byte) ([]byte, error) {
+// appendHighlights appends the fragments of a hit, whose source is as it is shown, and as it
+// is kept.
+func (t *telling) appendHighlights(dst []byte, marks []*marking, h *search.Hit, source, whole []byte) ([]byte, error) {
 	if len(marks) == 0 {
 		return dst, nil
 	}
-	readTexts(t.found.Schema(h).Mapping(), h.ID, source, marks)
+	var stored, shown []*marking
+	for _, m := range marks {
+		if m.stored {
+			stored = append(stored, m)
+		} else {
+			shown = append(shown, m)
+		}
+	}
+	readTexts(t.found.Schema(h).Mapping(), h.ID, source, shown)
+	readTexts(t.found.Schema(h).Mapping(), h.ID, whole, stored)
 	some := false
 	for _, m := range marks {
 		fragments, err := m.fragments(h, t.found.Index(h))
@@ -359,6 +370,9 @@ var readable = func() mapping.Limits {
 
 // readTexts takes a source apart. One that cannot be read has no texts.
 func readTexts(m *mapping.Mapping, id string, source []byte, marks []*marking) {
+	if len(marks) == 0 {
+		return
+	}
 	t := fieldTexts{by: map[*mapping.Field][]*marking{}}
 	for _, one := range marks {
 		one.values = one.values[:0]

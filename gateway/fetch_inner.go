@@ -258,7 +258,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original,
 		dst = appendObject(append(dst, `,"_source":`...), t.source.Append(nil, alone), steps)
 	}
 	var whole []byte
-	if about.show.NeedsWhole() {
+	if about.needsWhole() {
 		whole = onlyObject(of.whole, steps)
 	}
 	if dst, err = about.append(dst, t, h, alone, whole); err != nil {

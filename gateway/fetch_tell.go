@@ -87,7 +87,11 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 		a.show, err = query.NewShow(index.Schema, index.Limits, t.fetch)
 	}
 	if err == nil && t.fetch.Highlight != nil {
-		a.marks, err = t.markings(h, t.fetch.Highlight)
+		if a.marks, err = t.markings(h, t.fetch.Highlight); a.kept.All() { // then one reading does for all
+			for _, m := range a.marks {
+				m.stored = false
+			}
+		}
 	}
 	if scored, _ := c.boolean("include_named_queries_score", false); err == nil && scored && t.fetch == &t.Fetch { // as the server: not in a body
 		index, r := t.found.Searched(h), search.NewRequest()
@@ -132,6 +136,11 @@ func (a *about) needsSource() bool {
 	return a.show.NeedsSource() || len(a.marks) > 0 || anyNeedSource(a.inner)
 }
 
+// needsWhole reports whether append looks at sources as they are kept.
+func (a *about) needsWhole() bool {
+	return a.show.NeedsWhole() || slices.ContainsFunc(a.marks, func(m *marking) bool { return m.stored })
+}
+
 // append appends fields and highlights: of a source as it is shown, and as it is kept.
 func (a *about) append(dst []byte, t *telling, h *search.Hit, source, whole []byte) ([]byte, error) {
 	before := len(dst)
@@ -141,7 +150,7 @@ func (a *about) append(dst []byte, t *telling, h *search.Hit, source, whole []by
 	if !some {
 		dst = dst[:before]
 	}
-	return t.appendHighlights(dst, a.marks, h, source)
+	return t.appendHighlights(dst, a.marks, h, source, whole)
 }
 
 // appendMatched appends the names of the queries that found a hit, with their scores when
