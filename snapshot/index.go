@@ -113,12 +113,9 @@ func (i *Index) fill(f *indexFile, e *expander) (err error) {
 		err := fault.At(fault.New(fault.Refused, "its shards were split in place and have the numbers %v", f.Split.Active), "index "+i.Name)
 		return fault.WithNext(err, "look for a newer release of this program, or reindex in the cluster and snapshot again")
 	}
-	id, err := strconv.ParseInt(i.Setting["index.version.created"], 10, 64)
-	if err != nil {
-		return fault.New(fault.Corrupt, "settings: index.version.created is %q", i.Setting["index.version.created"])
+	if err := i.fillCreated(); err != nil {
+		return fault.At(err, "settings")
 	}
-	i.created = versionID(id)
-	i.Created = i.created.String()
 	byType, err := e.mappings(f.Mappings)
 	if err == nil {
 		if i.SourceOnly() {
@@ -132,6 +129,23 @@ func (i *Index) fill(f *indexFile, e *expander) (err error) {
 	i.source = i.judgeSource(byType)
 	i.Aliases, err = e.aliases(f.Aliases)
 	return fault.At(err, "aliases")
+}
+
+// fillCreated takes the version that created the index. How its sources are read depends on it (see bareNames), and
+// in a snapshot of 1.x, whose files have no checksum, damage can turn one number into another. There a version that
+// such a server cannot have met is refused; all others have sources that are read in the same way.
+func (i *Index) fillCreated() error {
+	text := i.Setting["index.version.created"]
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fault.New(fault.Corrupt, "index.version.created is %q", text)
+	}
+	i.created = versionID(id)
+	i.Created = i.created.String()
+	if i.snapshot.layout.plain && !i.created.upTo1x() {
+		return fault.New(fault.Corrupt, "index.version.created is %q, but a server of 1.x made the snapshot", text)
+	}
+	return nil
 }
 
 // consecutive tells whether the numbers are 0 to n−1, or none are given.
