@@ -25,7 +25,7 @@ func (t *turn) aliases(ctx context.Context) (string, error) {
 	}
 	made := map[string]bool{}
 	for i := range ledger {
-		made[ledger[i].Name] = made[ledger[i].Name] || ledger[i].Kind == kindIndex
+		made[ledger[i].Name] = made[ledger[i].Name] || ledger[i].Kind == kindIndex && ledger[i].Made
 	}
 	var actions []cluster.AliasAction
 	left := 0

@@ -26,6 +26,8 @@
 //   - letter: the failures of one item, which redrive sends again one by one.
 //   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the
 //     target) was read for a comparison.
+//   - label: what the mapping of an index that a movement makes has in its _meta, to tell it from
+//     one that somebody else makes.
 //   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
 //   - take: the snapshot that the movement takes of a cluster first.
 //
@@ -33,7 +35,7 @@
 //
 //	snapshot   the take, which completes the plan       snapshotting.go
 //	metadata   templates                                phase_metadata.go, templates.go
-//	indices    each is made, or found                   indices.go, making.go; the body: metadata.go;
+//	indices    each is made, or found                   indices.go, making.go, label.go; the body: metadata.go;
 //	                                                    streams: appending.go
 //	items      each shard is cut                        items.go; of a delta: delta.go
 //	documents  items are sent                           documents.go, copying.go, failures.go;
@@ -66,8 +68,11 @@
 //     that a damaged file gave differs there.
 //  4. The settings and mappings of an index, and a template, that are on the target already
 //     are not changed, and neither is ever deleted; nor is what nothing proves to be the
-//     movement's: a stream or a template whose entry of the ledger nobody has completed.
-//  5. A delta, a repair and a redrive of one replace and delete nothing of what others have written.
+//     movement's: a stream or a template whose entry of the ledger nobody has completed; an
+//     index whose uuid is not that of its entry or, where nobody has completed that, without label.
+//  5. A delta, a repair and a redrive leave what other clients changed on the target, and name it.
+//     One exception, also named: a document that is re-created by them in the moment in which
+//     another client creates it.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.

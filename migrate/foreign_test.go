@@ -1,10 +1,12 @@
 package migrate_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 )
@@ -110,5 +112,70 @@ func TestSettingsOfAnIndexThatIsNotProvedToBeOurs(t *testing.T) {
 	settings, err := r.target.Settings(t.Context(), "shelves")
 	if err != nil || settings["index.refresh_interval"] != "3s" {
 		t.Errorf("%v %v", settings["index.refresh_interval"], err)
+	}
+}
+
+// TestAnEmptyIndexThatIsNotProvedToBeOurs is not deleted, and keeps its settings: a worker has
+// written down that it makes the index, somebody else has made one of that name, and writes to it
+// before, or after, the movement has met it.
+func TestAnEmptyIndexThatIsNotProvedToBeOurs(t *testing.T) {
+	const said = "index ledger is there, and nothing proves that the movement made it"
+	for _, resumed := range []bool{false, true} {
+		for _, verb := range []movement.Verb{movement.Abort, movement.Finish} {
+			r := newRig(t, history, "two")
+			id := r.start(r.plan("ledger"))
+			r.intendsTo(id, movement.Entry{Kind: "index", Name: "ledger", Keep: true})
+			r.intendsTo(id, movement.Entry{Kind: "settings", Name: "ledger", Before: []byte(`{"index.refresh_interval":"7s"}`)})
+			r.do("PUT", []string{"ledger"}, `{"settings":{"index.refresh_interval":"3s"}}`, nil)
+			if resumed {
+				m, p := r.work(id)
+				if m.State != movement.Switched || !p.Indices[0].Existed {
+					t.Fatalf("%s: %s, %+v", m.State, m.Cause, p.Indices)
+				}
+				r.do("PUT", []string{"ledger", "_doc", "theirs"}, `{"a":1}`, nil)
+			} else if verb == movement.Finish {
+				continue
+			}
+			if verb == movement.Abort {
+				r.leaves(id, said)
+			} else {
+				r.tell(id, verb)
+				if m, _ := r.work(id); m.State != movement.Finished {
+					t.Fatalf("%s: %s", m.State, m.Cause)
+				}
+			}
+			if !r.has("ledger") {
+				t.Fatal("abort has deleted it")
+			}
+			settings, err := r.target.Settings(t.Context(), "ledger")
+			if err != nil || settings["index.refresh_interval"] != "3s" {
+				t.Errorf("%v %v", settings["index.refresh_interval"], err)
+			}
+		}
+	}
+}
+
+// TestAnIndexOfOthersAtTheMomentOfMaking: they make it between the movement's look and its request.
+func TestAnIndexOfOthersAtTheMomentOfMaking(t *testing.T) {
+	r := newRig(t, history, "two")
+	direct := r.target
+	through, err := cluster.New(r.url, meddler{func(q *http.Request, _ string) {
+		if q.Method == http.MethodPut && q.URL.Path == "/ledger" && !r.has("ledger") {
+			if err := direct.CreateIndex(t.Context(), "ledger", []byte(`{"mappings":{"_meta":{"reshelve_movement":"m1"}}}`)); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.target = through
+	id := r.start(r.plan("ledger"))
+	if m, p := r.work(id); m.State != movement.Switched || !p.Indices[0].Existed {
+		t.Fatalf("%s: %s, %+v", m.State, m.Cause, p.Indices)
+	}
+	r.leaves(id, "index ledger is there, and nothing proves that the movement made it")
+	if !r.has("ledger") {
+		t.Error("abort has deleted it")
 	}
 }

@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -38,6 +37,9 @@ func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], nam
 		return t.existing(ctx, held, name)
 	}
 	body, before, err := t.plan.Metadata.Reduce(body)
+	if err == nil {
+		body, err = labelled(body, t.label())
+	}
 	if err != nil {
 		return err
 	}
@@ -55,16 +57,7 @@ func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], nam
 	if err != nil {
 		return err
 	}
-	return t.made(ctx, ours)
-}
-
-// made writes down which index it is that we have made.
-func (t *turn) made(ctx context.Context, e movement.Entry) error {
-	identity, err := t.identity(ctx, e.Name)
-	if err != nil {
-		return err
-	}
-	return t.Driver.Made(ctx, t.movement.ID, e, identity)
+	return t.existing(ctx, held, name) // which writes down which index it is
 }
 
 // identity tells an index from every other that has, had or will have its name.
@@ -80,31 +73,32 @@ func (t *turn) identity(ctx context.Context, index string) (string, error) {
 	return identity, nil
 }
 
-// existing takes an index that the target has: ours from an attempt before, or somebody
-// else's as it is.
+// existing takes an index that the target has: ours, now or from an attempt before, or somebody
+// else's as it is. An entry of the ledger that nobody has completed stays then, so that abort
+// says what it left.
 func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry], name string) error {
-	count, err := t.target.Count(ctx, name)
-	if err != nil {
-		return err
-	}
 	e, err := t.inLedger(ctx, kindIndex, name)
 	if err != nil {
 		return err
 	}
 	if e != nil {
-		identity, err := t.identity(ctx, name)
-		switch {
+		identity, labelled, err := t.whose(ctx, name)
+		switch ours := err == nil && e.Ours(identity, labelled); {
 		case err != nil:
 			return err
-		case e.Ours(identity, count == 0) && e.Made:
+		case ours && e.Made:
 			return nil
-		case e.Ours(identity, count == 0):
+		case ours:
 			return t.Driver.Made(ctx, t.movement.ID, *e, identity)
+		case e.Made: // somebody has put another in the place of ours: it is not ours to take away
+			if err := t.Driver.Strike(ctx, t.movement.ID, *e); err != nil {
+				return err
+			}
 		}
-		// Somebody made it between our look and our making: it is not ours to take away.
-		if err := t.Driver.Strike(ctx, t.movement.ID, *e); err != nil {
-			return err
-		}
+	}
+	count, err := t.target.Count(ctx, name)
+	if err != nil {
+		return err
 	}
 	if count > 0 && !t.plan.IntoExisting && t.plan.since(held.Piece().Source) == nil {
 		err := fault.New(fault.Refused, "the index %s of the target holds %s", name, counted(int(count), "documents"))
@@ -152,7 +146,7 @@ func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string,
 		return "", err
 	}
 	if !ours {
-		return fmt.Sprintf("index %s is not the one that the movement made: it was left alone", e.Name), nil
+		return leftAlone(e, "index "+e.Name), nil
 	}
 	if err := t.target.DeleteIndex(ctx, e.Name); err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
@@ -162,13 +156,9 @@ func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string,
 
 // isOurs tells whether an index is there, and is that of its entry.
 func (t *turn) isOurs(ctx context.Context, e *movement.Entry) (there, ours bool, err error) {
-	identity, err := t.identity(ctx, e.Name)
+	identity, labelled, err := t.whose(ctx, e.Name)
 	if fault.Is(err, fault.NotFound) {
 		return false, false, nil
 	}
-	var count int64
-	if err == nil && !e.Made { // nobody knows how the making ended: an index with documents is not ours
-		count, err = t.target.Count(ctx, e.Name)
-	}
-	return true, err == nil && e.Ours(identity, count == 0), err
+	return true, err == nil && e.Ours(identity, labelled), err
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reshelve/reshelve/cluster"
 	coords "github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/movement"
 )
@@ -47,14 +48,32 @@ func (r *rig) intends(id, index string) {
 	}
 }
 
-// TestAbortDeletesWhatTheMovementMade: also when the worker died right after making it.
+// losesItsAnswer lets the target make an index when it is asked to, and the answer be lost.
+func (r *rig) losesItsAnswer(index string) {
+	r.Helper()
+	direct, lost := r.target, false
+	through, err := cluster.New(r.url, meddler{func(q *http.Request, body string) {
+		if q.Method != http.MethodPut || q.URL.Path != "/"+index || lost {
+			return
+		}
+		lost = true
+		if err := direct.CreateIndex(r.Context(), index, []byte(body)); err != nil {
+			r.Error(err)
+		}
+	}})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.target = through
+}
+
+// TestAbortDeletesWhatTheMovementMade: also when the answer to its request was lost.
 func TestAbortDeletesWhatTheMovementMade(t *testing.T) {
 	for _, died := range []bool{false, true} {
 		r := newRig(t, history, "two")
 		r.startAs("m", r.plan("ledger"))
 		if died {
-			r.intends("m", "ledger")
-			r.put("ledger", "")
+			r.losesItsAnswer("ledger")
 		}
 		if m, _ := r.work("m"); m.State != movement.Switched || r.holds("ledger") <= 0 {
 			t.Fatalf("%s, %s: %d documents", m.State, m.Cause, r.holds("ledger"))

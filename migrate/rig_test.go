@@ -35,6 +35,7 @@ type rig struct {
 	lane       *migrate.Lane
 	from       *snapshot.Snapshot
 	repository string
+	url        string // of the target
 }
 
 // newRig opens a snapshot; the target is empty.
@@ -48,7 +49,7 @@ func newRig(t *testing.T, repository, name string) *rig {
 	t.Cleanup(func() { s.Close() })
 	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
 	t.Cleanup(server.Close)
-	r := &rig{T: t, driver: drive.New(coord.New(), 0), repository: filepath.Join("../testdata/repositories", repository, "repo")}
+	r := &rig{T: t, url: server.URL, driver: drive.New(coord.New(), 0), repository: filepath.Join("../testdata/repositories", repository, "repo")}
 	if r.target, err = cluster.New(server.URL, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -48,13 +48,11 @@ func (e *Entry) Proves(identity string) bool {
 	return e.Made && e.Identity == identity && identity != ""
 }
 
-// Ours tells whether the thing that stands there now is the movement's: the very thing that
-// was made, or, when the making was begun and nobody knows how it ended, one that is empty.
-func (e *Entry) Ours(identity string, empty bool) bool {
-	if e.Made {
-		return e.Identity == identity
-	}
-	return empty
+// Ours tells whether the thing that is there now is the movement's: the very thing that was made,
+// or, when the making was begun and nobody knows how it ended, one that bears the movement's mark.
+// That it is empty proves nothing: somebody else may have made it, and write to it a moment later.
+func (e *Entry) Ours(identity string, marked bool) bool {
+	return e.Proves(identity) || !e.Made && marked
 }
 
 // Deed is what is done with an entry's thing when a movement ends.

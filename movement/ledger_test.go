@@ -42,21 +42,22 @@ func TestWhatBecomesOfTheLedger(t *testing.T) {
 }
 
 // TestWhoseAThingIs: what was made is known by its identity, and what perhaps was made by
-// being empty.
+// the movement's mark.
 func TestWhoseAThingIs(t *testing.T) {
 	for _, tc := range []struct {
 		entry    movement.Entry
 		identity string
-		empty    bool
+		marked   bool
 		ours     bool
 	}{
 		{movement.Entry{Made: true, Identity: "a"}, "a", false, true},
 		{movement.Entry{Made: true, Identity: "a"}, "b", true, false},
+		{movement.Entry{Made: true}, "", true, false},
 		{movement.Entry{}, "b", true, true},
 		{movement.Entry{}, "b", false, false},
 	} {
-		if got := tc.entry.Ours(tc.identity, tc.empty); got != tc.ours {
-			t.Errorf("%+v, there is %s, empty %v: ours is %v", tc.entry, tc.identity, tc.empty, got)
+		if got := tc.entry.Ours(tc.identity, tc.marked); got != tc.ours {
+			t.Errorf("%+v, there is %s, marked %v: ours is %v", tc.entry, tc.identity, tc.marked, got)
 		}
 	}
 }
