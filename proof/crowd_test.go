@@ -92,7 +92,7 @@ func TestSlowClients(t *testing.T) {
 		case 1:
 			_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 		case 2:
-			_, _ = io.WriteString(conn, "PUT /held/_doc/slow HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+			_, _ = io.WriteString(conn, "PUT /held/_doc/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
 		}
 		conns = append(conns, conn)
 	}

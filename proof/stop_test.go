@@ -24,7 +24,7 @@ func TestStop(t *testing.T) {
 	talk := talk(t)
 	ask(t, talk, 200, "PUT", url+"/stopped", `{"settings":{"number_of_replicas":0}}`)
 
-	slow := openSlowly(t, url, "PUT /stopped/_doc/slow HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"a\"")
+	slow := openSlowly(t, url, "PUT /stopped/_doc/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"a\"")
 	var acknowledged atomic.Int64
 	var writing sync.WaitGroup
 	first := make(chan struct{}, clients)
@@ -77,7 +77,7 @@ func TestStop(t *testing.T) {
 // TestStopOfSlowClients: a client that never ends its request does not hold the server.
 func TestStopOfSlowClients(t *testing.T) {
 	p, url := serve(t, dataFolder(t))
-	openSlowly(t, url, "PUT /endless/_doc/1 HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	openSlowly(t, url, "PUT /endless/_doc/1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	openSlowly(t, url, "GET / HT")
 	openSlowly(t, url, "")
 	stop(t, p)

@@ -59,7 +59,7 @@ func (x *segments) newer(early bool) (*view, *stack, error) {
 // viewed is a view of all that is applied, and the stack of now. The shard's mutex is held.
 func (x *segments) viewed() (*view, *stack, error) {
 	s := x.shard
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,6 +73,7 @@ func (x *segments) moveTo(ctx context.Context, v *view, st *stack, stated int) e
 		var err error
 		if first {
 			err = s.recounted(v, st.rows.docs)
+			x.recount = false // each entry was counted
 		}
 		var next *view
 		var base *stack
@@ -96,7 +97,7 @@ func (s *local) recounted(v *view, docs int64) error {
 		return nil
 	}
 	s.engine.options.Logger.Error("store: the count of documents was wrong", "shard", place(s.id), "counted", v.docs, "there", docs)
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return err
 	}

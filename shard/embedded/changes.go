@@ -96,7 +96,7 @@ func (s *local) expired(p shard.Position) error {
 // runs reads about maxChunk bytes of runs that hold the changes from first to last,
 // and checks that none is missing between them. The runs belong to the caller.
 func (s *local) runs(first, last int64) (found []run, err error) {
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, err
 	}

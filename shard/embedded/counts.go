@@ -33,7 +33,7 @@ func (s *local) countLater() {
 // moved by.
 func (s *local) countAgain(ctx context.Context) error {
 	s.mu.Lock()
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		s.mu.Unlock()
 		return err
@@ -63,7 +63,7 @@ func (s *local) countAgain(ctx context.Context) error {
 	if err := s.segments.counted(counted.docs - was.docs); err != nil {
 		return err
 	}
-	if db, done, err = s.engine.use(); err != nil {
+	if db, done, err = s.use(); err != nil {
 		return err
 	}
 	defer done()

@@ -48,7 +48,7 @@ func (x *segments) load(from pebble.Reader, taken int64) (st *stack, err error) 
 	var lost []numbers
 	var entries []*entry
 	for _, listed := range m.entries {
-		x.numbers.Store(max(x.numbers.Load(), listed.number))
+		x.above(listed.number)
 		e, err := x.open(from, listed, taken)
 		switch {
 		case err != nil && !scarce(err):
@@ -76,6 +76,13 @@ func (x *segments) load(from pebble.Reader, taken int64) (st *stack, err error) 
 		all.release()
 	}
 	return st, nil
+}
+
+// above lets numbers that are given from now on be greater than one.
+func (x *segments) above(number uint64) {
+	for was := x.numbers.Load(); was < number && !x.numbers.CompareAndSwap(was, number); { // a commit or a merge takes one meanwhile
+		was = x.numbers.Load()
+	}
 }
 
 // scarce reports whether a file cannot be opened now, but could at another time.
@@ -133,7 +140,7 @@ func openListed(files *files, from pebble.Reader, index uint32, of listed, mask 
 func (x *segments) store() error {
 	st := x.retained()
 	defer st.release()
-	if err := st.whole(); err != nil {
+	if err := errors.Join(x.shard.usable(), st.whole()); err != nil {
 		return err
 	}
 	committed, ok := st.claim()

@@ -152,3 +152,10 @@ func (e *Engine) SealedSweep(index uint32) {
 	e.failure.Store(nil)
 	e.sweep(index)
 }
+
+// WriteBegun is what is left of a write that has been admitted to a shard.
+func WriteBegun(ctx context.Context, s shard.Shard, op shard.Op) error {
+	l := s.(*local)
+	_, err := l.writeGroup(ctx, l.gate.now().Epoch, []shard.Op{op}, make([]shard.Result, 1))
+	return err
+}

@@ -39,6 +39,7 @@ func (x *segments) mend(ctx context.Context) error {
 		wrong, err := base.miscounted()
 		if err == nil && wrong && !lacking {
 			x.shard.mu.Lock()
+			x.recount = true
 			x.notice(fault.New(fault.Corrupt, "its segments show another number of documents than was counted"))
 			x.shard.mu.Unlock()
 		}

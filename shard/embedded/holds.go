@@ -94,7 +94,7 @@ type change struct {
 
 // applyHold applies one change of a hold's key, not synced yet. The mutex is held.
 func (s *local) applyHold(write func(b *pebble.Batch, key []byte) error, name string) (*change, error) {
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/segment"
 )
 
@@ -147,7 +148,7 @@ func (x *segments) went(err error) bool {
 		}
 	}
 	s := x.shard
-	if x.lacks() { // that was told, and a commit is due when it has been made again
+	if x.lacks() && fault.Is(err, fault.Corrupt) { // that was logged, and a commit is due when it has been made again
 		return false
 	}
 	s.engine.unwritten.Store(&err)

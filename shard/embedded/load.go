@@ -76,25 +76,27 @@ func (s *local) showAll(db *store) error {
 // read takes state and holds from disk, where nothing else is known. The mutex is held.
 func (s *local) read(from pebble.Reader) error {
 	err := s.readStored(from)
-	s.mark.reset(s.state.last)
+	if err == nil {
+		s.mark.reset(s.state.last)
+	}
 	return err
 }
 
-// readStored takes state and holds from disk. The mutex is held.
+// readStored takes state and holds from disk: both, or none. The mutex is held.
 func (s *local) readStored(from pebble.Reader) error {
-	s.state = state{last: -1, pruned: -1, within: s.state.within}
-	s.stated++
-	value, closer, err := from.Get(stateKey(s.id))
-	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-	case err != nil:
-		return s.failure(err)
-	default:
-		s.state, err = readState(value)
-		if err = errors.Join(err, closer.Close()); err != nil {
-			return s.failure(err)
-		}
+	stored := state{last: -1, pruned: -1, within: s.state.within}
+	value, err := get(from, stateKey(s.id))
+	if err == nil && value != nil {
+		stored, err = readState(value)
 	}
-	s.holds, err = readHolds(from, s.id)
-	return s.failure(err)
+	if err != nil {
+		return s.failure(err)
+	}
+	holds, err := readHolds(from, s.id)
+	if err != nil {
+		return s.failure(err)
+	}
+	s.state, s.holds = stored, holds
+	s.stated++
+	return nil
 }

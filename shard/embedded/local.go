@@ -76,6 +76,22 @@ func (s *local) begin(asked int64) (done func(), err error) {
 	return s.running.Done, nil
 }
 
+// use is Engine.use for what changes the shard, or makes something of its state: not while it could
+// not be opened again, since the state is then not what is on disk. The mutex is held.
+func (s *local) use() (db *store, done func(), err error) {
+	if s.unopened != nil {
+		return nil, nil, s.unopened
+	}
+	return s.engine.use()
+}
+
+// usable is why it could not be opened again; nil: it is open.
+func (s *local) usable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unopened
+}
+
 // ID is the name under which it was opened.
 func (s *local) ID() shard.ID { return s.id }
 

@@ -77,12 +77,14 @@ func readManifest(value []byte) (manifest, error) {
 	if n > int64(len(d.rest))/minListed || m.covers.From > m.covers.To {
 		d.fail()
 	}
+	given := map[uint64]bool{}
 	for i := int64(0); i < n && d.err == nil; i++ {
 		e := listed{number: uint64(d.number()), numbers: numbers{d.number(), d.number()}, name: string(d.bytes())}
 		e.hides = d.flag()
-		if e.number == 0 || e.first > e.last || e.name == "" || e.name != filepath.Base(e.name) {
+		if e.number == 0 || given[e.number] || e.first > e.last || e.name == "" || e.name != filepath.Base(e.name) {
 			d.fail()
 		}
+		given[e.number] = true
 		m.entries = append(m.entries, e)
 	}
 	if len(d.rest) > 0 {
@@ -114,9 +116,9 @@ func get(from pebble.Reader, key []byte) ([]byte, error) {
 // named are the files that the manifests of an index name, those that are staged too.
 func named(from pebble.Reader, index uint32) (map[string]bool, error) {
 	names := map[string]bool{}
-	err := errors.Join(
-		namedIn(from, appendIndex(nil, manifestSpace, index), func(key []byte) bool { return len(key) == shardPrefix+1 }, names),
-		namedIn(from, appendIndex(nil, stageSpace, index), isStagedManifest, names))
+	err := errors.Join( // in this order: what is staged becomes a shard's own meanwhile, never the reverse
+		namedIn(from, appendIndex(nil, stageSpace, index), isStagedManifest, names),
+		namedIn(from, appendIndex(nil, manifestSpace, index), func(key []byte) bool { return len(key) == shardPrefix+1 }, names))
 	return names, err
 }
 

@@ -2,8 +2,10 @@ package embedded
 
 import (
 	"fmt"
+	"github.com/reshelve/reshelve/fault"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -263,4 +265,52 @@ func TestAManifestClaimsWhatItNames(t *testing.T) {
 			rt.Fatalf("claims %d of %d", claimed, indexed)
 		}
 	})
+}
+
+// TestEntriesAreToldApart: no two entries of a manifest have one number, and none gets a number again
+// while a manifest is being taken up.
+func TestEntriesAreToldApart(t *testing.T) {
+	m := manifest{committed: 3, covers: routing.Whole, entries: []listed{{number: 2, name: "a.seg"}, {number: 2, name: "b.seg"}}}
+	if _, err := readManifest(encodeManifest(&m)); !fault.Is(err, fault.Corrupt) {
+		t.Errorf("two entries of one number: %v", err)
+	}
+	x := &segments{}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	given := map[uint64]bool{}
+	for range 4 {
+		all.Go(func() {
+			for range 2000 {
+				number := x.numbers.Add(1)
+				mu.Lock()
+				if given[number] {
+					t.Errorf("%d is given twice", number)
+				}
+				given[number] = true
+				mu.Unlock()
+			}
+		})
+	}
+	all.Go(func() {
+		for number := range uint64(9000) {
+			x.above(number)
+		}
+	})
+	all.Wait()
+}
+
+// TestAMaskIsCommitted: an entry that hides something else than is stored of it is written anew.
+func TestAMaskIsCommitted(t *testing.T) {
+	e := &entry{file: &file{name: "a.seg"}, number: 1, hidden: segment.NewBits(4)}
+	st := &stack{indexed: 3, covers: routing.Whole, entries: []*entry{e}}
+	x := &segments{}
+	x.durable = durable{manifest: manifest{committed: 3, covers: routing.Whole, entries: []listed{{number: 1}}}, is: true,
+		masks: map[uint64]*segment.Bits{1: e.hidden}}
+	if x.uncommitted(st) {
+		t.Error("nothing has changed")
+	}
+	x.durable.masks[1] = segment.NewBits(4)
+	if !x.uncommitted(st) {
+		t.Error("another mask is not written")
+	}
 }

@@ -33,10 +33,14 @@ func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
 	ctx, end := x.untilClosed(ctx)
 	defer end()
 	done := map[*file]bool{} // files that were there before: what hides anew is left
+	began := int64(0)        // number of the stack then: what is written meanwhile is left, too
 	for more, first := true, true; more; first = false {
 		var err error
 		more, err = x.mergeSome(ctx, nil, func(st *stack) []*entry {
-			files := st.files()
+			if first {
+				began = st.indexed
+			}
+			files := slices.DeleteFunc(st.files(), func(e *entry) bool { return e.first > began })
 			if first {
 				for _, e := range files {
 					done[e.file] = true

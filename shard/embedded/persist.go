@@ -75,7 +75,7 @@ func (x *segments) uncommitted(st *stack) bool {
 		return true
 	}
 	for _, e := range st.entries {
-		if !d.has(e) {
+		if stored, is := d.masks[e.number]; !is || stored != e.hidden {
 			return true
 		}
 	}

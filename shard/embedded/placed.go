@@ -88,7 +88,7 @@ func (s *local) Reload(ctx context.Context) error {
 func (s *local) adopt(p placement.Placement) (grown bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return false, err
 	}

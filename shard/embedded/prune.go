@@ -109,7 +109,7 @@ func (s *local) burySome(lower, upper []byte, within routing.Range) (next []byte
 	if s.closed || s.state.within != within {
 		return nil, nil
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *local) pruneSome(cutoff time.Time) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return false, err
 	}

@@ -46,7 +46,7 @@ func (s *local) newer() (*view, error) {
 	if s.published.seqNo == s.state.last && s.published.within == s.state.within {
 		return nil, nil
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *local) renew() error {
 	if s.closed || s.published.snapshot == nil || s.published.seqNo != s.state.last || s.published.within != s.state.within {
 		return nil
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (e *Engine) mend() {
 			}
 		}
 		for _, s := range e.open() {
-			s.countLater()
+			s.upkeep()
 		}
 	}
 }
@@ -82,7 +82,22 @@ func (e *Engine) openAgain(shards []*local) {
 			s.again(db)
 			done()
 		}
+		opened := s.unopened == nil
 		s.mu.Unlock()
+		if opened {
+			s.upkeep()
+		}
+	}
+}
+
+// upkeep goes on with what a shard does behind the scenes, which is refused while it is not open.
+func (s *local) upkeep() {
+	s.countLater()
+	if x := s.segments; x != nil {
+		x.wake()
+		if x.lacks() {
+			x.mending.call(x.start, x.repair)
+		}
 	}
 }
 

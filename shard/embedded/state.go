@@ -26,7 +26,7 @@ var uncounted = routing.Range{From: routing.MaxKey, To: routing.MaxKey}
 
 func encodeState(s *state) []byte {
 	var dst []byte
-	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, s.docs, max(s.tombstones, 0), max(s.bytes, 0)} { // an estimate may turn out too low
+	for _, n := range [...]int64{s.last + 1, s.pruned + 1, s.term, max(s.docs, 0), max(s.tombstones, 0), max(s.bytes, 0)} { // an estimate may turn out too low
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(s.within.From))

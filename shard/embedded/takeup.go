@@ -92,7 +92,7 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	if was := s.gate.now(); !named || was.Term == row.Term {
 		return false, nil
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return false, err
 	}

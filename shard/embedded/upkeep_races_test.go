@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -249,6 +250,20 @@ func TestOneShardThatCannotBeOpenedAgain(t *testing.T) {
 	}
 	if result := r.shards[1].Write(ctx, r.placed.Shards[1].Epoch, []shard.Op{benchOp(1)}); result[0].Err == nil {
 		t.Error("it takes a write")
+	}
+	if err := embedded.WriteBegun(ctx, r.shards[1], benchOp(1)); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a write that had begun before: %v", err)
+	}
+	short, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for id, source := range r.holds {
+		key := routing.KeyOf(id, "", 0)
+		if owner := r.placed.Owner(key); owner.Number == 1 && source != "" {
+			row, found, err := r.shards[1].Get(short, owner.Epoch, shard.Ref{Key: key, ID: id})
+			if err != nil || !found || string(row.Source) != source {
+				t.Fatalf("a get meanwhile: %q %t %v", row.Source, found, err)
+			}
+		}
 	}
 	if err := mend(); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ type repairs struct {
 	mending worker
 	tried   int  // how often since it was noticed; of the worker alone
 	lacking bool // the stack does not show what there is; guarded by the shard's mutex
+	recount bool // since its entries count wrongly, which no sum of theirs shows; guarded likewise
 	made    [repairCauses]atomic.Int64
 }
 
@@ -31,15 +32,16 @@ func (x *segments) judge(st *stack) {
 	switch err := st.whole(); {
 	case err != nil && !x.lacking:
 		x.notice(err)
-		go x.mending.call(x.start, x.repair)
-	case err == nil && st != nil && st.rows.known && st.rows.counted && len(st.lost) == 0:
+	case err == nil && st != nil && !x.recount && st.rows.known && st.rows.counted && len(st.lost) == 0:
 		x.lacking = false
 	}
 }
 
-// notice counts and logs that searches do not show what there is. The shard's mutex is held.
+// notice counts and logs that searches do not show what there is, and has it made again. The shard's
+// mutex is held.
 func (x *segments) notice(cause error) {
 	x.lacking = true
+	go x.mending.call(x.start, x.repair)
 	x.made[forCount].Add(1)
 	x.shard.engine.options.Logger.Error("store: searches do not show what there is; what they lack is indexed again", "shard", place(x.shard.id), "cause", cause)
 }

@@ -98,7 +98,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 	if placed.Epoch != epoch { // a Reload came between
 		return nil, &shard.Stale{ID: s.id, Asked: epoch, Epoch: placed.Epoch}
 	}
-	db, done, err := s.engine.use()
+	db, done, err := s.use()
 	if err != nil {
 		return nil, err
 	}
