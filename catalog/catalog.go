@@ -108,7 +108,7 @@ type ShardStatus struct {
 	Docs       int64 // documents in the truth
 	Searchable int64 // documents that searches see
 	Tombstones int64
-	Bytes      int64 // of ids, routing and sources, before compression
+	Bytes      int64 // on disk: its part of those of the index, by what its documents have; -1: unknown
 	SeqNo      int64 // the last given out; -1: none
 	Synced     int64 // the last that no crash takes back
 	Refreshed  int64 // the last that searches see

@@ -28,18 +28,29 @@ type totals struct {
 	indexed, deletions          int64
 	gets, refreshes, operations int64
 	segments                    int64
+	unsized                     bool // bytes are not known
 }
 
 func (t *totals) add(s catalog.ShardStatus) {
 	t.docs += s.Searchable
 	t.deleted += s.Tombstones
-	t.bytes += s.Bytes
+	if t.bytes += s.Bytes; s.Bytes < 0 {
+		t.unsized = true
+	}
 	t.indexed += s.Indexed
 	t.deletions += s.Deleted
 	t.gets += s.Gets
 	t.refreshes += s.Refreshes
 	t.operations += s.SeqNo + 1
 	t.segments += int64(s.Segments)
+}
+
+// stored is the cell of how much they take on disk; empty where that is not known.
+func (t *totals) stored() any {
+	if t.unsized {
+		return nil
+	}
+	return size(t.bytes)
 }
 
 func totalOf(found []catalog.Status) totals {
@@ -92,7 +103,12 @@ func addInWords(o *object, m measure) {
 // sections are the parts in the server's order.
 var sections = []section{
 	sectionOf("docs", "docs", func(t totals) []measure { return []measure{{"count", t.docs}, {"deleted", t.deleted}} }),
-	sectionOf("store", "store", func(t totals) []measure { return []measure{{"size_in_bytes", t.bytes}, {"reserved_in_bytes", 0}} }),
+	sectionOf("store", "store", func(t totals) []measure {
+		if t.unsized {
+			return []measure{{"reserved_in_bytes", 0}}
+		}
+		return []measure{{"size_in_bytes", t.bytes}, {"reserved_in_bytes", 0}}
+	}),
 	{"indexing", "indexing", indexingJSON},
 	{"get", "get", getJSON},
 	{"search", "search", searchJSON},

@@ -105,7 +105,9 @@ func (c *call) streamStats() error {
 		}
 		all = slices.Concat(all, status)
 		one := object{{"data_stream", name}, {"backing_indices", len(status)}}
-		one = append(one, sizeJSON("store_size", "_bytes", totalOf(status).bytes, human)...)
+		if t := totalOf(status); !t.unsized {
+			one = append(one, sizeJSON("store_size", "_bytes", t.bytes, human)...)
+		}
 		one.add("maximum_timestamp", 0)
 		streams = append(streams, one)
 	}
@@ -113,7 +115,9 @@ func (c *call) streamStats() error {
 	answer := object{
 		{"_shards", shardCounts(h.wanted(), h.active)}, {"data_stream_count", len(names)}, {"backing_indices", len(all)},
 	}
-	answer = append(answer, sizeJSON("total_store_size", "_bytes", totalOf(all).bytes, human)...)
+	if t := totalOf(all); !t.unsized {
+		answer = append(answer, sizeJSON("total_store_size", "_bytes", t.bytes, human)...)
+	}
 	answer.add("data_streams", streams)
 	return c.answer(http.StatusOK, answer)
 }

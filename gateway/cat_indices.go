@@ -94,7 +94,7 @@ func (c *call) wantedHealth() (string, error) {
 func indexRow(s catalog.Status) []any {
 	t := totalOf([]catalog.Status{s})
 	row := []any{healthOf([]catalog.Status{s}).colour(), openOrClose(s), s.Name, s.UUID, shardCount(s), replicas(s),
-		t.docs, t.deleted, s.Created.UnixMilli(), formatInstant(s.Created), size(t.bytes), size(t.bytes)}
+		t.docs, t.deleted, s.Created.UnixMilli(), formatInstant(s.Created), t.stored(), t.stored()}
 	for _, cell := range countCells(t) {
 		row = append(row, cell, cell)
 	}
@@ -158,7 +158,7 @@ func (c *call) shardRows(s catalog.Status) [][]any {
 	for _, shard := range s.Shards {
 		var t totals
 		t.add(shard)
-		row := []any{s.Name, int(shard.Number), "p", "STARTED", t.docs, size(t.bytes), host, c.s.nodeID(), c.s.options.Name,
+		row := []any{s.Name, int(shard.Number), "p", "STARTED", t.docs, t.stored(), host, c.s.nodeID(), c.s.options.Name,
 			nil, nil, nil, shard.Range.String(), shard.Epoch}
 		rows = append(rows, append(row, countCells(t)...))
 		for range min(replicas(s), mostReplicasShown) {

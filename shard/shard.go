@@ -58,6 +58,11 @@ type Engine interface {
 	// Indices are the numbers of the indices of which the engine holds something; none
 	// of them has only been opened.
 	Indices(ctx context.Context) ([]uint32, error)
+	// OnDisk is how many bytes an index takes on disk, what searches use included: files of its
+	// own exactly, and its part of those that it shares with other indices as nearly as the
+	// engine knows it. What stands in a log alone is not counted. It is cheap; known is false
+	// when the engine cannot say.
+	OnDisk(index uint32) (bytes int64, known bool)
 	// Health tells whether writes are taken now. It is cheap.
 	Health() Health
 	// Close ends the engine; its shards must be closed.

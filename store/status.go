@@ -38,7 +38,9 @@ func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Sta
 	var all []catalog.Status
 	for _, name := range names {
 		for round := 1; v.indices[name] != nil; round++ {
-			if status, settled := v.indices[name].status(ctx, v.catalog); settled {
+			idx := v.indices[name]
+			if status, settled := idx.status(ctx, v.catalog); settled {
+				apportion(status.Shards, func() (int64, bool) { return s.engine.OnDisk(idx.entry.Number) })
 				all = append(all, status)
 				break
 			}
@@ -49,6 +51,30 @@ func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Sta
 		}
 	}
 	return all, nil
+}
+
+// apportion gives each shard its part of the bytes that the index takes on disk, in place of
+// those of its documents: together they are exactly as many. Shards have no files of their own
+// while they show the same ones after a split.
+func apportion(shards []catalog.ShardStatus, onDisk func() (int64, bool)) {
+	left, known := onDisk()
+	whole := int64(0)
+	for _, sh := range shards {
+		whole += sh.Bytes
+	}
+	for i := range shards {
+		sh := &shards[i]
+		part := left / int64(len(shards)-i)
+		if whole > 0 {
+			part = int64(float64(left) * (float64(sh.Bytes) / float64(whole)))
+		}
+		if whole -= sh.Bytes; i == len(shards)-1 {
+			part = left
+		}
+		if sh.Bytes, left = part, left-part; !known {
+			sh.Bytes = -1
+		}
+	}
 }
 
 // RoutedStatus is Status with only those shards that a search with the routing value visits;

@@ -53,10 +53,11 @@ type files struct {
 	kept    map[string]bool  // paths that a sweep found unneeded but open
 	writing map[string]bool  // paths that create is about to open
 	made    map[uint32]bool  // folders of indices that are there, durably
+	sizes   map[uint32]int64 // bytes of segment files, by index
 }
 
 func newFiles(fs vfs.FS, dir string, left func(index uint32)) *files {
-	return &files{fs: fs, dir: dir, left: left, open: map[string]*file{}, kept: map[string]bool{}, writing: map[string]bool{}, made: map[uint32]bool{}}
+	return &files{fs: fs, dir: dir, left: left, open: map[string]*file{}, kept: map[string]bool{}, writing: map[string]bool{}, made: map[uint32]bool{}, sizes: map[uint32]int64{}}
 }
 
 func (fs *files) folder(index uint32) string { return filepath.Join(fs.dir, fmt.Sprint(index)) }
@@ -163,7 +164,9 @@ func (fs *files) create(index uint32, write func(io.Writer) error) (*file, error
 		_ = fs.fs.Remove(path) // or it is removed when the folder is opened
 		return nil, fault.At(err, path)
 	}
-	fs.onDisk.Add(int64(f.Bytes()))
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.count(index, int64(f.Bytes()))
 	return f, nil
 }
 
@@ -249,10 +252,12 @@ func (fs *files) list() (map[uint32][]string, error) {
 
 // measure counts the bytes of the files that were listed and are there.
 func (fs *files) measure(found map[uint32][]string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	for index, names := range found {
 		for _, name := range names {
 			if info, err := fs.fs.Stat(fs.path(index, name)); err == nil {
-				fs.onDisk.Add(info.Size())
+				fs.count(index, info.Size())
 			}
 		}
 	}
@@ -274,13 +279,13 @@ func (fs *files) sweep(index uint32, named func() (map[string]bool, error)) erro
 	}
 	for _, name := range names {
 		if strings.HasSuffix(name, segmentSuffix) && !needed[name] {
-			fs.remove(fs.path(index, name))
+			fs.remove(index, fs.path(index, name))
 		}
 	}
 	return nil
 }
 
-func (fs *files) remove(path string) {
+func (fs *files) remove(index uint32, path string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.open[path] != nil || fs.writing[path] {
@@ -288,7 +293,7 @@ func (fs *files) remove(path string) {
 		return
 	}
 	if info, err := fs.fs.Stat(path); err == nil && fs.fs.Remove(path) == nil {
-		fs.onDisk.Add(-info.Size())
+		fs.count(index, -info.Size())
 	}
 }
 
@@ -300,5 +305,7 @@ func (fs *files) drop(index uint32) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	delete(fs.made, index)
+	fs.count(index, -fs.sizes[index]) // those that somebody still reads go, too
+	delete(fs.sizes, index)
 	return fs.fs.RemoveAll(fs.folder(index))
 }

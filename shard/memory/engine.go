@@ -199,6 +199,22 @@ func (e *Engine) Kept(index uint32) (rows, prepared []uint32) {
 	return rows, prepared
 }
 
+// OnDisk is what the open shards of the index hold in memory, as there is no disk.
+func (e *Engine) OnDisk(index uint32) (bytes int64, known bool) {
+	e.mu.Lock()
+	var open []*Shard
+	for id, s := range e.open {
+		if id.Index == index && s != nil {
+			open = append(open, s)
+		}
+	}
+	e.mu.Unlock()
+	for _, s := range open {
+		bytes += s.Stats().Bytes
+	}
+	return bytes, true
+}
+
 // Health is always good.
 func (e *Engine) Health() shard.Health { return shard.Health{} }
 
