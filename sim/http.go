@@ -128,7 +128,7 @@ func (t *target) answerOf(method string, path []string, body []byte) any {
 	case method == http.MethodGet:
 		all := map[string]any{}
 		for _, n := range named {
-			all[n] = map[string]any{"aliases": map[string]any{}, "mappings": map[string]any{}, "settings": t.indices[n].settings()}
+			all[n] = map[string]any{"aliases": map[string]any{}, "mappings": t.indices[n].mappings(), "settings": t.indices[n].settings()}
 		}
 		out, _ := json.Marshal(all) // strings
 		return reply{200, out}
@@ -138,4 +138,13 @@ func (t *target) answerOf(method string, path []string, body []byte) any {
 
 func (i *index) settings() map[string]any {
 	return map[string]any{"index.uuid": i.uuid, "index.number_of_shards": "1"}
+}
+
+// mappings are those that the index was made with; nothing that a simulation does changes them.
+func (i *index) mappings() json.RawMessage {
+	var made struct{ Mappings json.RawMessage }
+	if json.Unmarshal(i.body, &made) != nil || made.Mappings == nil {
+		return json.RawMessage("{}")
+	}
+	return made.Mappings
 }
