@@ -56,6 +56,14 @@ var mutants = []mutant{
 	{"the end is left to chance", "worker/search.go",
 		"	return s.count(ctx, slot, m, p, sweep)\n",
 		"	if len(sweep.Open()) > 0 {\n		return Found{}, nil\n	}\n	return s.count(ctx, slot, m, p, sweep)\n"},
+	{"what others have written is replaced", "migrate/beside.go",
+		"	case !care.mine(there) || round == rounds:\n", "	case round == rounds:\n"},
+	{"what others write between a look and the write is replaced", "migrate/beside.go",
+		"		op.Version, op.Above, op.Seen = -1, false, there.Seen\n", "		op.Version, op.Above = there.Version+1, false\n"},
+	{"a new document replaces what is there", "migrate/beside.go",
+		"		op.Version, op.Above = care.fresh, c.created[i] == 0\n", "		op.Version, op.Above = care.fresh, false\n"},
+	{"a piece that has failed is written again", "drive/held.go",
+		"!ours && lease.State == P(&piece).Base().State {", "!ours && lease.State != work.Failed {"},
 }
 
 // shelvesMutants are the same for an index that is reshaped.
@@ -96,12 +104,6 @@ var shelvesMutants = []mutant{
 		"	if after < t.pruned {\n		return nil, false\n	}\n", "	if after < t.pruned {\n		return nil, true\n	}\n"},
 	{"a change is left out", "shard/memory/truth.go",
 		"	found := t.log[first:]\n", "	found := t.log[min(first+1, int64(len(t.log))):]\n"},
-	{"what others have written is replaced", "migrate/beside.go",
-		"	case !care.mine(there) || round == rounds:\n", "	case round == rounds:\n"},
-	{"what others write between a look and the write is replaced", "migrate/beside.go",
-		"		op.Version, op.Above, op.Seen = -1, false, there.Seen\n", "		op.Version, op.Above = there.Version+1, false\n"},
-	{"a new document replaces what is there", "migrate/beside.go",
-		"		op.Version, op.Above = care.fresh, c.created[i] == 0\n", "		op.Version, op.Above = care.fresh, false\n"},
 	{"what was kept for an end stays", "worker/tidy.go",
 		"		if over[id] {\n", "		if over[id] && id == \"\" {\n"},
 }
