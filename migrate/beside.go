@@ -16,6 +16,8 @@ type care struct {
 	blind bool                       // nothing should be there, so that nobody looks at first
 	ties  bool                       // where the target remembers a deletion in the version fresh, that gives way
 	mine  func(there *standing) bool // whether what is there is the movement's, and may be replaced
+	// unseen: what is there cannot be told from what others have written
+	unseen bool
 }
 
 // standing is a document of the target with its content.
@@ -34,6 +36,7 @@ func contentOf(f document.Fingerprint) uint64 { return binary.BigEndian.Uint64(f
 const (
 	changedByOthers = "changed_by_others"
 	deletedByOthers = "deleted_by_others"
+	notCompared     = "not_compared"
 )
 
 // Other is a document that others have written on the target, and that was left as it is, or was
@@ -41,8 +44,9 @@ const (
 type Other struct {
 	ID      string `json:"id"`
 	Routing string `json:"routing,omitempty"`
-	// What is "changed_by_others", "deleted_by_others" (both are left so), or "replaced": in the very
-	// moment in which a document was created again that had been missing.
+	// What is "changed_by_others", "deleted_by_others" (both are left so), "not_compared" (left too: it
+	// differs, and nothing tells whether others have changed it), or "replaced": in the very moment in
+	// which a document was created again that had been missing.
 	What string `json:"what"`
 }
 
@@ -158,6 +162,8 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 		c.conflict(op, i, deletedByOthers)
 	case !remove && there.content == care.want: // by an attempt before, whose answer was lost
 		c.result.Acknowledged++
+	case care.unseen:
+		c.conflict(op, i, notCompared)
 	case !care.mine(there) || round == rounds:
 		c.conflict(op, i, changedByOthers)
 	default:

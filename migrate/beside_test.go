@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
@@ -199,6 +201,31 @@ func TestAWriteWhileARepairGoesOn(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAWriteThatIsLikeWhatWasSeen is left: its content and the one that the comparison has seen
+// have 16 bits in common.
+func TestAWriteThatIsLikeWhatWasSeen(t *testing.T) {
+	p := newCopied(t, "opensearch-2.19.0-basic")
+	p.keep = true
+	id, name := p.emptied(false, false) // it was seen as made again
+	low := func(body string) uint16 {
+		var printer document.Fingerprinter
+		content := printer.Of([]byte(id), nil, []byte(body)).Content
+		return binary.BigEndian.Uint16(content[6:8])
+	}
+	like, seen := "", low(`{"made":"again"}`)
+	for n := 0; like == "" || low(like) != seen; n++ {
+		like = fmt.Sprintf(`{"by":"others","n":%d}`, n)
+	}
+	others := p.others()
+	met := p.meddle("_mget", id, func() { write(t, others, id, like) })
+	p.tell(name, movement.Repair)
+	m, _ := p.work(name)
+	said := phaseOf(&m, movement.RepairPhase)
+	if doc := p.doc("shelves", id); !met() || doc != like || !strings.Contains(said, "are left so (\""+id+"\")") {
+		t.Errorf("%s; %s", doc, said)
 	}
 }
 

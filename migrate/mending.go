@@ -80,7 +80,7 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 
 // care is how a document is sent again. A delta replaces what the older snapshot held and nothing
 // else; other movements what the comparison has seen, if it is still that; where nobody has
-// compared it, what is not newer.
+// compared it, what is not newer, and without a version nothing.
 func (m *mending) care(key uint64, doc *document.Document) care {
 	version := int64(reconcile.UnknownVersion)
 	if doc.Versions != nil {
@@ -92,9 +92,15 @@ func (m *mending) care(key uint64, doc *document.Document) care {
 		c.blind = false
 		return c
 	}
-	c := care{want: p.content, fresh: version, ties: version >= 0, mine: func(there *standing) bool { return version < 0 || there.Version <= version }}
-	if saw, compared := m.run.Saw(key); compared {
-		c.mine = func(there *standing) bool { return uint16(there.content) == saw }
+	c := care{want: p.content, fresh: version, ties: version >= 0}
+	saw, compared := m.run.Saw(key)
+	switch {
+	case compared:
+		c.mine = func(there *standing) bool { return there.content == saw }
+	case version >= 0:
+		c.mine = func(there *standing) bool { return there.Version <= version }
+	default: // nothing tells what others have written
+		c.mine, c.unseen = nothing, true
 	}
 	return c
 }
@@ -132,8 +138,11 @@ func (m *mending) send(ctx context.Context, at mark) error {
 			return err
 		}
 		for i := range result.Conflicts {
-			if result.Conflicts[i].Type == deletedByOthers {
+			switch result.Conflicts[i].Type {
+			case deletedByOthers:
 				came.Gone++
+			case notCompared:
+				came.Unseen++
 			}
 		}
 		came.Counts, came.Others = b.counts, b.others

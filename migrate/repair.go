@@ -20,9 +20,11 @@ import (
 
 // Mended is what became of the documents of an index that a repair has sent again.
 type Mended struct {
-	work.Counts // Conflicts are those of Gone, too
+	work.Counts // Conflicts are those of Gone and Unseen, too
 	// Gone were deleted on the target, in a version that is not older than the snapshot's.
-	Gone    int64 `json:"gone,omitempty"`
+	Gone int64 `json:"gone,omitempty"`
+	// Unseen differ, were not compared one by one, and have no version: they are left.
+	Unseen  int64 `json:"unseen,omitempty"`
 	Deleted int64 `json:"deleted,omitempty"` // they had been deleted in the source, and come back
 	Kept    int64 `json:"kept,omitempty"`    // of such: others have changed them since
 	// Cause is why one of those failed that did.
@@ -34,7 +36,7 @@ type Mended struct {
 func (m *Mended) add(o *Mended) {
 	m.Add(o.Counts)
 	m.Others = addOthers(m.Others, o.Others)
-	m.Gone, m.Deleted, m.Kept = m.Gone+o.Gone, m.Deleted+o.Deleted, m.Kept+o.Kept
+	m.Gone, m.Unseen, m.Deleted, m.Kept = m.Gone+o.Gone, m.Unseen+o.Unseen, m.Deleted+o.Deleted, m.Kept+o.Kept
 	m.Cause = cmp.Or(m.Cause, o.Cause)
 }
 
@@ -44,11 +46,14 @@ func (m *Mended) String() string {
 	if m.Deleted > 0 {
 		text += fmt.Sprintf(", %d deleted again", m.Deleted)
 	}
-	if others := m.Conflicts - m.Gone + m.Kept; others > 0 {
+	if others := m.Conflicts - m.Gone - m.Unseen + m.Kept; others > 0 {
 		text += fmt.Sprintf(", %d were changed on the target since, and are left so%s", others, named(m.Others, changedByOthers))
 	}
 	if overwritten := named(m.Others, replaced); overwritten != "" {
 		text += ", others wrote some in the moment in which these were created again, and they were replaced" + overwritten
+	}
+	if m.Unseen > 0 {
+		text += fmt.Sprintf(", %d differ, were not compared one by one and have no version, and are left so%s: repair again, which compares them", m.Unseen, named(m.Others, notCompared))
 	}
 	if m.Gone > 0 {
 		text += fmt.Sprintf(", %d were deleted on the target since, in a newer version, and stay deleted: accept that with reshelve movement finish; "+

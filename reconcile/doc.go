@@ -30,7 +30,7 @@
 //     number of workers they were read: tables add up.
 //  2. A bucket whose documents differ is unequal, but for one chance in 2^128. A look tells
 //     documents apart by 64 bits of their identity, and contents by 64 bits.
-//  3. A table takes at most 3.5 MiB, and a look some 90 bytes for each document that it may
+//  3. A table takes at most 3.5 MiB, and a look some 110 bytes for each document that it may
 //     hold; one that finds more, since a side has grown, is fault.Limit.
 //  4. The sides are read a number of times that does not grow with them: once, at most three
 //     times more in finer buckets, and once for each look.

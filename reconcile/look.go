@@ -31,8 +31,8 @@ type item struct {
 	content uint64 // the first half of the fingerprint's content
 	version int64  // as expected, or of a ghost and a zombie as found
 	number  int64
+	found   uint64 // of a stale or different one: the content found
 	shard   int32
-	found   uint16 // of a stale or different one: the low bits of the content found
 	fate    fate
 }
 
@@ -107,7 +107,7 @@ func (l *look) found(at *item, d *kept) {
 	case at.fate == unmet:
 		at.fate = is
 		if is == stale || is == different {
-			at.found = uint16(d.content)
+			at.found = d.content
 		}
 	case is == equal && (at.fate == stale || at.fate == different || at.fate == newer):
 		at.fate, is = equal, misplaced

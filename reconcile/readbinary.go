@@ -163,8 +163,8 @@ func (d *reader) look(r *Run, s *small) {
 			d.bad = i.fate >= misplaced
 		}
 		if i.fate == stale || i.fate == different {
-			if found := d.bytes(2); !d.bad {
-				i.found = binary.BigEndian.Uint16(found)
+			if found := d.bytes(8); !d.bad {
+				i.found = binary.BigEndian.Uint64(found)
 			}
 		}
 		r.look.items[key] = i

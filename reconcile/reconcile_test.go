@@ -305,7 +305,7 @@ func TestSaw(t *testing.T) {
 	wrong := doc(1, "", 1)
 	s := sides{reconcile.Expected: {doc(0, "", 2), doc(1, "", 2), doc(2, "", 2)}, reconcile.Found: {wrong, doc(2, "", 2)}}
 	r, _ := s.run(t, 3, reconcile.Bounds{Documents: 100, Looks: 1, Examples: 3})
-	for n, want := range []uint16{0, uint16(binary.BigEndian.Uint64(wrong.Content[:8]))} {
+	for n, want := range []uint64{0, binary.BigEndian.Uint64(wrong.Content[:8])} {
 		if found, compared := r.Saw(doc(n, "", 2).Key); found != want || !compared {
 			t.Errorf("%d: %x %v, want %x", n, found, compared, want)
 		}

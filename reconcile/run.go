@@ -33,7 +33,7 @@ type Entry struct {
 
 // Bounds of what a run holds and does.
 type Bounds struct {
-	Documents int64 // of both sides in one look; some 90 bytes each
+	Documents int64 // of both sides in one look; some 110 bytes each
 	Looks     int   // after each other, each of which reads both sides again
 	Examples  int   // of each class
 	Before    bool  // there is a third side
@@ -266,10 +266,10 @@ func (r *Run) Delete(key uint64) bool {
 	return i != nil && i.fate == zombie
 }
 
-// Saw is what a run of at most one look has seen of a document that is to be written again: 16
+// Saw is what a run of at most one look has seen of a document that is to be written again: 64
 // bits of the content that was found, to tell it from a later one; 0 where nothing was. False
 // when nobody has compared it.
-func (r *Run) Saw(key uint64) (found uint16, compared bool) {
+func (r *Run) Saw(key uint64) (found uint64, compared bool) {
 	if r.look == nil {
 		return 0, false
 	}
