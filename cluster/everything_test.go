@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func anIndex(t *testing.T, c *cluster.Client, name string) {
 	ctx := t.Context()
 	must(t, c.DeleteIndex(ctx, name))
 	t.Cleanup(func() { _ = c.DeleteIndex(context.WithoutCancel(ctx), name) })
-	body := []byte(`{"settings":{"number_of_shards":2,"number_of_replicas":0},"mappings":{"properties":{"t":{"type":"keyword"}}},"aliases":{"` + name + `-first":{}}}`)
+	body := []byte(`{"settings":{"number_of_shards":2,"number_of_replicas":0},"mappings":{"_meta":{"by":"m 1"},"properties":{"t":{"type":"keyword"}}},"aliases":{"` + name + `-first":{}}}`)
 	must(t, c.CreateIndex(ctx, name, body))
 	if err := c.CreateIndex(ctx, name, body); !cluster.Exists(err) {
 		t.Errorf("made twice: %v, kind %v", err, fault.KindOf(err))
@@ -55,6 +56,9 @@ func anIndex(t *testing.T, c *cluster.Client, name string) {
 		}
 	}
 	must(t, c.PutMapping(ctx, name, []byte(`{"properties":{"n":{"type":"long"}}}`)))
+	if all, err := c.Indices(ctx, name); err != nil || !strings.Contains(string(all[name].Mappings), `"_meta":{"by":"m 1"}`) { // what it was made with, also when fields come
+		t.Errorf("%s, %v", all[name].Mappings, err)
+	}
 	must(t, c.PutSettings(ctx, name, map[string]any{"index.refresh_interval": "-1"}))
 	settings, err := c.Settings(ctx, name)
 	must(t, err)
