@@ -170,7 +170,11 @@ func meetElsewhere(t *testing.T, target, records string) {
 		t.Fatal(err)
 	}
 	refused(there) // it is at work until it has ended
-	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}); err != nil {
+	worker := control.WorkerRequest{Join: records, Once: true, Memory: 64 << 20}
+	if strings.HasPrefix(target, "http") {
+		worker.Allow.Targets = []string{target}
+	}
+	if _, err := c.Work(t.Context(), worker); err != nil {
 		t.Fatal(err)
 	}
 	if m, err = c.Movement(t.Context(), records, m.ID); err != nil || m.State != movement.Aborted {
