@@ -62,8 +62,6 @@ var mutants = []mutant{
 		"		op.Version, op.Above, op.Seen = -1, false, there.Seen\n", "		op.Version, op.Above = there.Version+1, false\n"},
 	{"a new document replaces what is there", "migrate/beside.go",
 		"		op.Version, op.Above = care.fresh, c.created[i] == 0\n", "		op.Version, op.Above = care.fresh, false\n"},
-	{"a piece that has failed is written again", "drive/held.go",
-		"!ours && lease.State == P(&piece).Base().State {", "!ours && lease.State != work.Failed {"},
 }
 
 // shelvesMutants are the same for an index that is reshaped.
