@@ -109,7 +109,7 @@ func TestLiveTargetsTakeAll(t *testing.T) {
 	}{
 		{servers.OpenSearch("2.19.0").WithEverything(), "knn geo_shape"},
 		{servers.OpenSearch("3.6.0"), "knn"},
-		{servers.Elasticsearch("7.17.29"), "[join] [ngram] [geo_shape] [painless] [uax_url_email] [index.lifecycle.name]"},
+		{servers.Elasticsearch("7.17.29"), "[join] [ngram] [geo_shape] [painless] [uax_url_email] [index.lifecycle.name] [rank_features] [dense_vector]"},
 		{servers.Elasticsearch("8.19.0"), "[join] [ngram] [geo_shape] [painless] [uax_url_email] [index.lifecycle.name]"},
 	} {
 		t.Run(c.version.Product+"-"+c.version.Number, func(t *testing.T) {
