@@ -39,7 +39,7 @@ func Claim[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Rec
 	if err == nil && same(m, &now) {
 		return held, piece, nil
 	}
-	err = errors.Join(err, held.Release(""))
+	err = errors.Join(err, held.Return()) // nothing has been sent yet
 	if err == nil && now.State.Ended() { // its records are gone: this one was made too late
 		err = s.Driver.Remove(ctx, key)
 	}
