@@ -40,7 +40,7 @@ func Claim[T any, P drive.Piece[T]](ctx context.Context, s Slot, m *movement.Rec
 		return held, piece, nil
 	}
 	err = errors.Join(err, held.Return()) // nothing has been sent yet
-	if err == nil && now.State.Ended() { // its records are gone: this one was made too late
+	if err == nil && now.State.Ended() {  // its records are gone: this one was made too late
 		err = s.Driver.Remove(ctx, key)
 	}
 	return nil, piece, err
