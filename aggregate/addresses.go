@@ -155,7 +155,7 @@ func (w *addressRanges) prepare(all []search.Index) error {
 		return exception.New(exception.IllegalArgument, "No [ranges] specified for the [%s] aggregation", w.n.name)
 	}
 	w.values.of.Type = "ip"
-	if err := w.values.resolve(w.n.kind, w.n.name, all, takesTexts, false); err != nil {
+	if err := w.values.resolve(w.n.kind, all, takesTexts, false); err != nil {
 		return err
 	}
 	for _, r := range w.ranges {

@@ -31,7 +31,7 @@ func newCardinality(n *node, k *Cardinality, o Options) worker {
 
 func (w *cardinality) prepare(all []search.Index) error {
 	w.numbers.values, w.terms.values = &w.values, &w.values
-	return w.values.resolve(w.n.kind, w.n.name, all, takesAll, false)
+	return w.values.resolve(w.n.kind, all, takesAll, false)
 }
 
 func (w *cardinality) begin(at search.Place) error {

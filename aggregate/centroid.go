@@ -20,7 +20,7 @@ type geoCentroid struct {
 
 func (w *geoCentroid) prepare(all []search.Index) error {
 	w.read.values = &w.values
-	if err := w.values.resolve(w.n.kind, w.n.name, all, takesAll, false); err != nil {
+	if err := w.values.resolve(w.n.kind, all, takesAll, false); err != nil {
 		return err
 	}
 	for _, f := range w.values.fields {

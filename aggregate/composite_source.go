@@ -48,7 +48,7 @@ func (s *compositeSource) prepare(w *compositeWorker, all []search.Index) error 
 	}
 	s.values.now = w.options.Now
 	s.numbers.values, s.terms.values = &s.values, &s.values
-	if err := s.values.resolve(kind, w.n.name, all, take, dated); err != nil {
+	if err := s.values.resolve(kind, all, take, dated); err != nil {
 		return err
 	}
 	s.raw = s.values.of.Format == ""

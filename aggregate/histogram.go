@@ -58,7 +58,7 @@ type histogramWorker[K number] struct {
 
 func (w *histogramWorker[K]) prepare(all []search.Index) error {
 	w.read.values, w.spans.values = &w.values, &w.values
-	if err := w.values.resolve(w.n.kind, w.n.name, all, takesNumbers|takesSpans, w.dated); err != nil {
+	if err := w.values.resolve(w.n.kind, all, takesNumbers|takesSpans, w.dated); err != nil {
 		return err
 	}
 	if err := w.scale.prepare(&w.values); err != nil {

@@ -56,7 +56,7 @@ func (c *compensated) add(v float64) {
 
 func (w *statistic) prepare(all []search.Index) error {
 	w.read.values = &w.values
-	return w.values.resolve(w.n.kind, w.n.name, all, takesNumbers, false)
+	return w.values.resolve(w.n.kind, all, takesNumbers, false)
 }
 
 func (w *statistic) begin(at search.Place) error { w.read.begin(at); return nil }
@@ -194,7 +194,7 @@ type valueCount struct {
 }
 
 func (w *valueCount) prepare(all []search.Index) error {
-	return w.values.resolve(w.n.kind, w.n.name, all, takesAll, false)
+	return w.values.resolve(w.n.kind, all, takesAll, false)
 }
 
 func (w *valueCount) begin(at search.Place) error {

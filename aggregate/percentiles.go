@@ -29,7 +29,7 @@ func newPercentiles(n *node, k *Percentiles, o Options) worker {
 
 func (w *percentilesWorker) prepare(all []search.Index) error {
 	w.read.values = &w.values
-	return w.values.resolve(w.n.kind, w.n.name, all, takesNumbers, false)
+	return w.values.resolve(w.n.kind, all, takesNumbers, false)
 }
 
 func (w *percentilesWorker) begin(at search.Place) error { w.read.begin(at); return nil }

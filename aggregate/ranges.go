@@ -45,7 +45,7 @@ func (w *rangesWorker) prepare(all []search.Index) error {
 	if len(w.of.Ranges) == 0 {
 		return exception.New(exception.IllegalArgument, "No [ranges] specified for the [%s] aggregation", w.n.name)
 	}
-	if err := w.values.resolve(w.n.kind, w.n.name, all, takesNumbers, w.of.Dates); err != nil {
+	if err := w.values.resolve(w.n.kind, all, takesNumbers, w.of.Dates); err != nil {
 		return err
 	}
 	for _, asked := range w.of.Ranges {

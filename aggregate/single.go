@@ -89,7 +89,7 @@ type missingWorker struct {
 }
 
 func (w *missingWorker) prepare(all []search.Index) error {
-	return w.resolve(w.n.kind, w.n.name, all, takesAll, false)
+	return w.resolve(w.n.kind, all, takesAll, false)
 }
 
 func (w *missingWorker) begin(at search.Place) error {

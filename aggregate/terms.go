@@ -40,7 +40,7 @@ type termKeys interface {
 
 func (w *termsWorker) prepare(all []search.Index) error {
 	w.values = values{of: w.of.Values, now: w.options.Now}
-	err := w.values.resolve(w.n.kind, w.n.name, all, takesTexts|takesNumbers, false)
+	err := w.values.resolve(w.n.kind, all, takesTexts|takesNumbers, false)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ const (
 )
 
 // resolve finds the field in all indices. The error is the server's.
-func (v *values) resolve(kind, name string, all []search.Index, take takes, dated bool) error {
+func (v *values) resolve(kind string, all []search.Index, take takes, dated bool) error {
 	v.fields = make([]*fields.Field, len(all))
 	var first *search.Index
 	classes := map[class]int{} // the first index in which values are of it
@@ -62,20 +62,9 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 		if !ok {
 			continue
 		}
-		c, err := classOf(f)
+		c, err := v.classFor(kind, f, take)
 		if err != nil {
 			return err
-		}
-		if c == others && f.Kind() == fields.Interval && take&takesSpans != 0 {
-			if c, err = spans, spansOf(kind, f); err != nil {
-				return err
-			}
-		}
-		if take&(1<<c) == 0 || c == texts && kind == "ip_range" && f.Kind() != fields.Address {
-			return exception.New(exception.IllegalArgument, "Field [%s] of type [%s] is not supported for aggregation [%s]", f.Path(), f.Type(), kind)
-		}
-		if v.of.Type != "" && c == texts && f.Kind() != fields.Address && numeric(v.of.Type) {
-			return exception.New(exception.IllegalArgument, "Expected numeric type on field [%s], but got [%s]", f.Path(), f.Type())
 		}
 		if v.fields[i] = f; first == nil || all[i].Name < first.Name {
 			first, v.field = &all[i], f // the server asks them in this order
@@ -94,6 +83,24 @@ func (v *values) resolve(kind, name string, all []search.Index, take takes, date
 		}
 	}
 	return v.resolveMissing(take, dated)
+}
+
+// classFor says how the values of a field are kept, and refuses those that an aggregation does not
+// take. The error is the server's.
+func (v *values) classFor(kind string, f *fields.Field, take takes) (class, error) {
+	c, err := classOf(f)
+	if err == nil && c == others && f.Kind() == fields.Interval && take&takesSpans != 0 {
+		c, err = spans, spansOf(kind, f)
+	}
+	switch {
+	case err != nil:
+		return c, err
+	case take&(1<<c) == 0 || c == texts && kind == "ip_range" && f.Kind() != fields.Address:
+		return c, exception.New(exception.IllegalArgument, "Field [%s] of type [%s] is not supported for aggregation [%s]", f.Path(), f.Type(), kind)
+	case v.of.Type != "" && c == texts && f.Kind() != fields.Address && numeric(v.of.Type):
+		return c, exception.New(exception.IllegalArgument, "Expected numeric type on field [%s], but got [%s]", f.Path(), f.Type())
+	}
+	return c, nil
 }
 
 // numeric reports whether a value_type is one of numbers.

@@ -25,10 +25,10 @@ func newWeightedAverage(n *node, k *WeightedAverage, o Options) worker {
 func (w *weightedAverage) prepare(all []search.Index) error {
 	w.read.values, w.readings.values = &w.value, &w.weight
 	w.value.of.Type, w.weight.of.Type = "double", "double"
-	if err := w.value.resolve(w.n.kind, w.n.name, all, takesNumbers|takesTexts, false); err != nil {
+	if err := w.value.resolve(w.n.kind, all, takesNumbers|takesTexts, false); err != nil {
 		return err
 	}
-	return w.weight.resolve(w.n.kind, w.n.name, all, takesNumbers|takesTexts, false)
+	return w.weight.resolve(w.n.kind, all, takesNumbers|takesTexts, false)
 }
 
 func (w *weightedAverage) begin(at search.Place) error {

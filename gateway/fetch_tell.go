@@ -67,14 +67,8 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	if a := t.by[h.Index]; a != nil {
 		return a, nil
 	}
-	if t.fetch.Explain {
-		return nil, notYet("[explain]")
-	}
-	if t.bare && t.fetch.SourceSet && t.shown {
-		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
-	}
-	if t.bare && len(t.fetch.Fields) > 0 {
-		return nil, exception.New(exception.Search, "[stored_fields] cannot be disabled when using the [fields] option")
+	if err := t.allowed(); err != nil {
+		return nil, err
 	}
 	a := &about{kept: t.found.Kept(h)}
 	t.stored(h)
@@ -108,6 +102,19 @@ func (t *telling) about(c *call, h *search.Hit) (*about, error) {
 	}
 	t.by[h.Index] = a
 	return a, nil
+}
+
+// allowed refuses what cannot be shown, and what excludes each other.
+func (t *telling) allowed() error {
+	switch {
+	case t.fetch.Explain:
+		return notYet("[explain]")
+	case t.bare && t.fetch.SourceSet && t.shown:
+		return exception.New(exception.Search, "[stored_fields] cannot be disabled if [_source] is requested")
+	case t.bare && len(t.fetch.Fields) > 0:
+		return exception.New(exception.Search, "[stored_fields] cannot be disabled when using the [fields] option")
+	}
+	return nil
 }
 
 // stored finds out whether stored fields that there are have been asked for.

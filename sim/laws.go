@@ -289,10 +289,7 @@ func (w *migration) compare(planned migrate.Index) (d differing) {
 	if into == nil {
 		return differing{missing: w.allOf(planned.Source)}
 	}
-	touched := func(n name) bool {
-		at, is := w.stolen[planned.Target][n]
-		return is && !at.Before(w.verified)
-	}
+	touched := func(n name) bool { return w.touched(planned.Target, n) }
 	expected := map[name]bool{}
 	for n, shard := range w.truth.indices[planned.Source] {
 		for _, h := range shard {
@@ -305,17 +302,19 @@ func (w *migration) compare(planned migrate.Index) (d differing) {
 			}
 			expected[h.name] = true
 			row := into.rows[h.name]
-			is := row != nil && row.deleted.IsZero()
+			if row != nil && !row.deleted.IsZero() {
+				row = nil
+			}
 			switch {
 			case touched(h.name):
 				d.touched++
-			case !is:
+			case row == nil:
 				d.missing++
 			case row.fingerprint != print && row.others && row.version > h.version: // the comparison says so, and that it is no difference
 			case row.fingerprint != print:
 				d.stale++
 			}
-			if is && row.fingerprint == print {
+			if row != nil && row.fingerprint == print {
 				w.versioned(&planned, &h, row)
 			}
 		}
@@ -325,12 +324,25 @@ func (w *migration) compare(planned migrate.Index) (d differing) {
 			d.other(w.gone(planned.Source, h.name))
 		}
 	}
-	for n := range w.stolen[planned.Target] {
-		if !expected[n] && touched(n) {
-			d.besides++
+	d.besides = w.besides(planned.Target, expected)
+	return d
+}
+
+// besides is how many documents that are not expected others have touched.
+func (w *migration) besides(target string, expected map[name]bool) (count int64) {
+	for n := range w.stolen[target] {
+		if !expected[n] && w.touched(target, n) {
+			count++
 		}
 	}
-	return d
+	return count
+}
+
+// touched reports whether others have written or deleted a document of an index since the last
+// comparison began.
+func (w *migration) touched(target string, n name) bool {
+	at, is := w.stolen[target][n]
+	return is && !at.Before(w.verified)
 }
 
 // other counts a document that should not be there.

@@ -20,12 +20,6 @@ type durable struct {
 	unsure bool                     // something else may be stored
 }
 
-// has reports whether an entry is in the manifest.
-func (d *durable) has(e *entry) bool {
-	_, is := d.masks[e.number]
-	return is
-}
-
 // load reads the manifest and opens its files. Entries whose files are damaged come as
 // what they held. Without a manifest that fits the shard there is no stack. Taken is the term
 // for which it was staged, if it has been taken up just now, and else 0.
