@@ -9,19 +9,19 @@ import (
 
 // ReadAheadPolicy bounds the read-ahead of one stream. The zero value of a
 // field is its default. With the defaults, 50 ms of latency per request leave
-// room for about 1 GB/s, for 12 MiB of memory.
+// room for about 2 GB/s, for 12 MiB of memory.
 type ReadAheadPolicy struct {
 	First   int64 // bytes of the first piece, a power of two; 256 KiB
 	Largest int64 // bytes of the largest piece, First times a power of two; 2 MiB
 	Buffers int   // pieces held in memory at once; 6
-	Ahead   int64 // bytes asked for ahead of the reader, at most; 48 MiB
+	Ahead   int64 // bytes asked for ahead of the reader, at most; 96 MiB
 }
 
 func (p ReadAheadPolicy) withDefaults() ReadAheadPolicy {
 	setDefault(&p.First, 256<<10)
 	setDefault(&p.Largest, 2<<20)
 	setDefault(&p.Buffers, 6)
-	setDefault(&p.Ahead, 48<<20)
+	setDefault(&p.Ahead, 96<<20)
 	return p
 }
 
