@@ -113,7 +113,7 @@ func (b *bench) snapshot(ctx context.Context) error {
 	if _, err := b.server.Start(ctx, peers.Request("GET", "/", "", nil), nil); err != nil {
 		return err
 	}
-	if err := b.watch.WarmUp(b.server, b.warm); err != nil {
+	if err := b.watch.WarmUp(ctx, b.server, b.warm); err != nil {
 		return err
 	}
 	body := strings.Replace(corpus.Index, `"number_of_shards":1`, `"number_of_shards":`+strconv.Itoa(b.shards), 1)

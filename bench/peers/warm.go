@@ -1,10 +1,12 @@
 package peers
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Rounds agree when the best and the worst of three differ by so much at most; after so many rounds
@@ -42,22 +44,35 @@ func (r *Run) Warm(what string, round func(i int) (float64, error)) error {
 	return nil
 }
 
-// WarmUp loads documents into an index of their own until that has become steady, a round of so many
-// at a time, and removes it; and says with which options the peer runs.
-func (r *Run) WarmUp(p *Peer, documents int) error {
-	const warm = "warm"
+// WarmUp loads so many documents again and again, each time into an index of its own that is removed,
+// until the server needs the same processor time for it; and says with which options the peer runs.
+// The time that passes would be that of the disk, whose pauses no warming ends; and in one index that
+// grows, rounds differ by the merges that fall into them.
+func (r *Run) WarmUp(ctx context.Context, p *Peer, documents int) error {
 	if err := r.tellOptions(p); err != nil {
 		return err
 	}
-	if err := p.Create(warm); err != nil {
-		return err
-	}
-	if err := r.Warm(p.Name+", loading", func(i int) (float64, error) {
-		return p.Load(warm, i*documents, (i+1)*documents, 4)
-	}); err != nil {
-		return err
-	}
-	return p.Concurrently(1, func(c *Conn) error { return c.Must("DELETE", "/"+warm, "") })
+	return r.Warm(p.Name+", loading", func(int) (float64, error) {
+		const warm = "warm"
+		before, err := p.CPU()
+		if err == nil {
+			err = p.Create(warm)
+		}
+		if err == nil {
+			_, err = p.Load(warm, 0, documents, 4)
+		}
+		if err == nil {
+			err = p.Settle(ctx, time.Minute)
+		}
+		if err != nil {
+			return 0, err
+		}
+		after, err := p.CPU()
+		if err != nil {
+			return 0, err
+		}
+		return (after - before).Seconds(), p.Concurrently(1, func(c *Conn) error { return c.Must("DELETE", "/"+warm, "") })
+	})
 }
 
 // tellOptions asks a server of Java for its options.

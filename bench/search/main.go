@@ -109,7 +109,7 @@ func (b *bench) prepare(ctx context.Context, p *peers.Peer) error {
 		return err
 	}
 	if b.watch != nil {
-		if err := b.watch.WarmUp(p, b.warm); err != nil {
+		if err := b.watch.WarmUp(ctx, p, b.warm); err != nil {
 			return err
 		}
 	}

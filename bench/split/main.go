@@ -85,7 +85,7 @@ func (b *bench) measure(ctx context.Context) error {
 		return err
 	}
 	defer p.Stop()
-	if err := b.watch.WarmUp(p, b.warm); err != nil {
+	if err := b.watch.WarmUp(ctx, p, b.warm); err != nil {
 		return err
 	}
 	if err := b.loaded(ctx, index); err != nil {

@@ -26,7 +26,7 @@ func measureTheirs(ctx context.Context, dir string, documents int, watch *peers.
 		return t, err
 	}
 	defer p.Stop()
-	if err := watch.WarmUp(p, warm); err != nil {
+	if err := watch.WarmUp(ctx, p, warm); err != nil {
 		return t, err
 	}
 	if err := create(p, index, 1); err != nil {

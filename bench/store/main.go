@@ -144,7 +144,7 @@ func (b *bench) makeWarm(ctx context.Context, p *peers.Peer) error {
 	if b.watch == nil {
 		return nil
 	}
-	if err := b.watch.WarmUp(p, b.warm); err != nil {
+	if err := b.watch.WarmUp(ctx, p, b.warm); err != nil {
 		return err
 	}
 	return p.Settle(ctx, time.Minute)
