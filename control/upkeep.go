@@ -10,6 +10,7 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/store"
 )
@@ -65,8 +66,9 @@ func (u *Upkeep) Outcome(at string) error {
 
 // upkeep is one that a desk does. Safe for concurrent use.
 type upkeep struct {
-	mu   sync.Mutex
-	told Upkeep
+	shards []placement.Shard // when it was begun
+	mu     sync.Mutex
+	told   Upkeep
 }
 
 func (u *upkeep) now() *Upkeep {
@@ -114,8 +116,9 @@ func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, er
 		}
 	}
 	u := &upkeep{told: Upkeep{Index: index, Verb: verb, State: upkeepRuns, Started: time.Now()}}
-	if verb == RebuildIndex {
-		for _, shelf := range view.Shelves {
+	for _, shelf := range view.Shelves {
+		u.shards = append(u.shards, shelf.Shard)
+		if verb == RebuildIndex {
 			u.told.Rebuilt = append(u.told.Rebuilt, Rebuilt{Shard: shelf.Number, Documents: shelf.Docs})
 		}
 	}
@@ -172,7 +175,8 @@ func (u *upkeep) rebuild(ctx context.Context, s *store.Store) error {
 		}
 		told(read, true)
 	}
-	return nil
+	p.Shards = u.shards
+	return s.SameShards(ctx, p)
 }
 
 // KeepUp checks or rebuilds an index of the store at a place, and waits for the end. Told gets how

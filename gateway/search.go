@@ -94,6 +94,11 @@ func (c *call) answerSearch(x *searching, where control.Where) error {
 		defer x.found.Close()
 		c.out, err = c.appendAnswer(append(c.out, '{'), x)
 	}
+	if err != nil && x.found != nil && x.found.Scroll != "" { // nobody is told its id
+		if _, failed := c.s.store.ClosePoints([]string{x.found.Scroll}, true); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	var phase *control.PhaseError
 	if errors.As(err, &phase) {
 		return c.failedPhase(phase)

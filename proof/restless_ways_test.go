@@ -50,10 +50,17 @@ func (r *restless) compare(url string) {
 	}
 	l.counts(truth)
 	l.name = "the metrics"
+	shards := 0
 	for line := range strings.Lines(string(ask(r.t, r.talk, 200, "GET", url+"/_reshelve/metrics", ""))) {
-		if strings.HasPrefix(line, "reshelve_shard_repairs_total{cause=\"count\"") && !strings.HasSuffix(line, "} 0\n") {
+		if !strings.HasPrefix(line, "reshelve_shard_repairs_total{cause=\"count\"") {
+			continue
+		}
+		if shards++; !strings.HasSuffix(line, "} 0\n") {
 			r.t.Errorf("a shard has indexed again what searches lacked: %s", line)
 		}
+	}
+	if shards == 0 {
+		r.t.Error("the metrics tell of no shard whether it has indexed again what searches lacked")
 	}
 	if r.t.Failed() {
 		var placed, movements json.RawMessage

@@ -28,7 +28,7 @@ type Checked struct {
 func (c *Checked) Differences() int64 { return c.Missing + c.Ghost + c.Stale + c.Misplaced }
 
 // Check compares the rows of the shards of an index with what searches find, document by document, one
-// shard after the other, resting where searches would wait. Told gets each.
+// shard after the other, resting where searches would wait. Told gets each. Shards that become others meanwhile are an error.
 func Check(ctx context.Context, s *store.Store, index string, told func(Checked)) error {
 	if _, err := s.Refresh(ctx, catalog.Expression{Names: []string{index}}); err != nil {
 		return err
@@ -45,7 +45,7 @@ func Check(ctx context.Context, s *store.Store, index string, told func(Checked)
 		}
 		told(checked)
 	}
-	return nil
+	return s.SameShards(ctx, p)
 }
 
 func check(ctx context.Context, s *store.Store, b *breaks, index uint32, of part) (c Checked, err error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reshard"
 	"github.com/reshelve/reshelve/shard"
@@ -68,5 +69,22 @@ func TestCheck(t *testing.T) {
 	}
 	if err := reshard.Check(h.ctx, h.store, "none", func(reshard.Checked) {}); err == nil {
 		t.Error("an index that is not there was checked")
+	}
+}
+
+// TestACheckOfShardsThatBecomeOthers does not say that it has met all of them.
+func TestACheckOfShardsThatBecomeOthers(t *testing.T) {
+	h := newHouse(t, 2)
+	for n := range 40 {
+		h.write(document.Index, fmt.Sprintf("d%d", n))
+	}
+	met := int64(0)
+	err := reshard.Check(h.ctx, h.store, "books", func(c reshard.Checked) {
+		if met += c.Documents; c.Shard == 0 {
+			h.work(h.begin(false, by(2)), movement.Finished)
+		}
+	})
+	if met == 40 || !fault.Is(err, fault.Unavailable) || fault.Next(err) == "" {
+		t.Errorf("of 40 documents %d were met: %v", met, err)
 	}
 }

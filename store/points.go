@@ -92,18 +92,22 @@ func (s *Store) open(p *Point) error {
 	}
 	alike := 0
 	for _, other := range s.points.open {
-		if (other.scroll != nil) == (p.scroll != nil) {
+		if (other.scroll != nil) == (p.scroll != nil) && (other.Shards > 0) == (p.Shards > 0) { // those of no shards keep little, and keep out none that have some
 			alike++
 		}
 	}
-	if alike < most || p.Shards == 0 {
+	if alike < most {
 		s.points.open[p.ID] = p
 		return nil
 	}
+	full := exception.New(exception.Rejected,
+		"Trying to create too many %s. Must be less than or equal to: [%d]. This limit can be set by changing the [%s] setting.", what, most, setting)
+	if p.Shards == 0 {
+		return full
+	}
 	failed := &PhaseError{}
 	for _, of := range p.parts {
-		failed.Failed = append(failed.Failed, failure(of, exception.New(exception.Rejected,
-			"Trying to create too many %s. Must be less than or equal to: [%d]. This limit can be set by changing the [%s] setting.", what, most, setting)))
+		failed.Failed = append(failed.Failed, failure(of, full))
 	}
 	return failed
 }

@@ -181,6 +181,50 @@ func TestPointsAreBounded(t *testing.T) {
 	r.point()
 }
 
+// TestPointsOfNoShardsAreBounded too, and keep out none that have some.
+func TestPointsOfNoShardsAreBounded(t *testing.T) {
+	r := newReading(t)
+	open := func() error {
+		p, err := r.OpenPoint(r.t.Context(), expression([]string{"none-*"}, searched), "", time.Minute)
+		if err == nil && p.Shards > 0 {
+			t.Fatalf("%d shards", p.Shards)
+		}
+		return err
+	}
+	for n := range 300 {
+		if err := open(); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := open(); !exception.Is(err, exception.Rejected) {
+		t.Errorf("the three hundred and first: %v", err)
+	}
+	r.point()
+}
+
+// TestAScrollThatFailsKeepsNothing: nobody is told its id.
+func TestAScrollThatFailsKeepsNothing(t *testing.T) {
+	r := newReading(t)
+	where := store.Where{Expression: expression([]string{"books"}, searched)}
+	wrong := search.NewRequest()
+	wrong.Slice = &search.Slice{Max: 2000}
+	for range 500 {
+		if _, err := r.Scroll(t.Context(), where, wrong, time.Minute, nil); !exception.Is(err, exception.IllegalArgument) {
+			t.Fatalf("too many slices: %v", err)
+		}
+	}
+	page, err := r.Scroll(t.Context(), where, search.NewRequest(), time.Minute, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := page.Close(); err != nil {
+		t.Error(err)
+	}
+	if ended, err := r.ClosePoints(nil, true); err != nil || len(ended) != 1 {
+		t.Errorf("%d scrolls were open: %v", len(ended), err)
+	}
+}
+
 // TestAPointThatEndsIsUsedToItsEnd by the searches that are at work in it.
 func TestAPointThatEndsIsUsedToItsEnd(t *testing.T) {
 	r := newReading(t)

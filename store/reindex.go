@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -28,6 +30,16 @@ func (s *Store) Mend(ctx context.Context, index uint32, numbers []uint32) error 
 		}
 	}
 	return nil
+}
+
+// SameShards checks that an index still has the shards of a placement: what was done to one after the
+// other was else not done to all that it has.
+func (s *Store) SameShards(ctx context.Context, p placement.Placement) error {
+	now, err := s.Placement(ctx, p.Index)
+	if err == nil && !slices.Equal(now.Shards, p.Shards) {
+		err = fault.WithNext(fault.New(fault.Unavailable, "its shards have become others meanwhile: not all of them were met"), "begin again")
+	}
+	return err
 }
 
 // Estimated reports whether one of some shards has counted its documents by what its segments show

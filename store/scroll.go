@@ -24,7 +24,9 @@ type scroll struct {
 
 // Scroll searches, and keeps the readers and its place for the next page: for keep, from
 // each page on. Told is given back with every page.
-func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, told any) (*Found, error) {
+//
+// Where the first page fails nothing is kept: nobody is told what to let go of.
+func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, told any) (first *Found, err error) {
 	parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
 	if err != nil {
 		return nil, err
@@ -41,7 +43,13 @@ func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep 
 	if err != nil {
 		return nil, err
 	}
-	if p, err = s.enter(p.ID, 0, true); err != nil {
+	defer func() {
+		if first == nil { // also when it panics
+			_, ended := s.ClosePoints([]string{p.ID}, true)
+			err = joined(err, ended)
+		}
+	}()
+	if _, err := s.enter(p.ID, 0, true); err != nil {
 		return nil, err
 	}
 	return s.page(ctx, p)
