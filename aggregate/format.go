@@ -56,6 +56,9 @@ func formatOf(f *fields.Field, index *search.Index, v *Values, dated bool) (form
 			out.dates, err = date.ParseFormat(v.Format)
 		}
 		return out, err
+	case f == nil && v.Type == "boolean": // whatever form was asked for
+		out.kind = truth
+		return out, nil
 	case f == nil || (f.Kind() == fields.Integer || f.Kind() == fields.Real) && !own(f):
 		return out.number(f, v)
 	case f.Type() == "binary":

@@ -163,7 +163,11 @@ func (k *textKeys) spelled(b batch, spell func(doc uint32) []byte) error {
 // one: as on the server, where it is joined to the ordinals, it is told even if no document
 // lacks a term.
 func (k *textKeys) end() {
-	if k.w.of.MinDocCount > 0 || k.read.spelled() != nil {
+	if k.w.of.MinDocCount > 0 {
+		return
+	}
+	if spell := k.read.spelled(); spell != nil {
+		k.spellAll(spell)
 		return
 	}
 	absent := k.read.missing && k.read.column != nil && k.w.of.Hint != "map"
@@ -185,12 +189,32 @@ func (k *textKeys) end() {
 	}
 }
 
+// spellAll is end for terms that are in no column.
+func (k *textKeys) spellAll(spell func(doc uint32) []byte) {
+	for doc := range k.read.view.Docs() {
+		if !k.read.view.Shows(uint32(doc)) {
+			continue
+		}
+		if term := spell(uint32(doc)); k.choice.term(term) {
+			k.reveal(k.intern(term))
+		}
+		if k.read.here.Type() != "_id" { // all have the same
+			return
+		}
+	}
+}
+
 // tell lets the term of an ordinal be told although no document is found.
 func (k *textKeys) tell(ord uint32) {
 	if n := k.number(ord); n > 1 {
-		k.live = grown(k.live, max(len(k.live), int(n)-1))
-		k.live[n-2] = true
+		k.reveal(n - 2)
 	}
+}
+
+// reveal lets the term of a number be told although no document is found.
+func (k *textKeys) reveal(id uint32) {
+	k.live = grown(k.live, max(len(k.live), int(id)+1))
+	k.live[id] = true
 }
 
 // done joins what was counted by ordinal.
