@@ -116,5 +116,9 @@ type ShardStatus struct {
 	Deleted    int64
 	Gets       int64
 	Refreshes  int64
-	Segments   int // that a search looks into
+	Searches   int64
+	Searching  time.Duration // an even part of what those took
+	Flushes    int64
+	Noops      int64 // updates that changed nothing
+	Segments   int   // that a search looks into
 }

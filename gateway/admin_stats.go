@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
@@ -20,13 +21,15 @@ var statsRoutes = []route{
 	{"GET", "/{index}/_stats/{metric}", statsParams, (*call).indexStats},
 }
 
-// totals are counts over shards. What is not counted (searches, and the time that
-// anything took) is told as 0 in the server's shape; what cannot be there (caches,
+// totals are counts over shards. What is not counted (what searches fetch, and the time that
+// anything else took) is told as 0 in the server's shape; what cannot be there (caches,
 // merges, warmers, segments) is told as 0 because it is.
 type totals struct {
 	docs, deleted, bytes        int64
 	indexed, deletions          int64
 	gets, refreshes, operations int64
+	searches, flushes, noops    int64
+	searching                   time.Duration
 	segments                    int64
 	unsized                     bool // bytes are not known
 }
@@ -43,6 +46,10 @@ func (t *totals) add(s catalog.ShardStatus) {
 	t.refreshes += s.Refreshes
 	t.operations += s.SeqNo + 1
 	t.segments += int64(s.Segments)
+	t.searches += s.Searches
+	t.searching += s.Searching
+	t.flushes += s.Flushes
+	t.noops += s.Noops
 }
 
 // stored is the cell of how much they take on disk; empty where that is not known.
@@ -121,7 +128,9 @@ var sections = []section{
 		return []measure{{"total", t.refreshes}, {"total_time_in_millis", 0}, {"external_total", t.refreshes},
 			{"external_total_time_in_millis", 0}, {"listeners", 0}}
 	}),
-	sectionOf("flush", "flush", func(totals) []measure { return []measure{{"total", 0}, {"periodic", 0}, {"total_time_in_millis", 0}} }),
+	sectionOf("flush", "flush", func(t totals) []measure {
+		return []measure{{"total", t.flushes}, {"periodic", 0}, {"total_time_in_millis", 0}}
+	}),
 	sectionOf("warmer", "warmer", func(totals) []measure { return []measure{{"current", 0}, {"total", 0}, {"total_time_in_millis", 0}} }),
 	sectionOf("query_cache", "query_cache", func(totals) []measure {
 		return []measure{{"memory_size_in_bytes", 0}, {"total_count", 0}, {"hit_count", 0}, {"miss_count", 0}, {"cache_size", 0},
@@ -150,7 +159,7 @@ var sections = []section{
 func indexingJSON(t totals, human bool) object {
 	before := sectionOf("", "", func(totals) []measure {
 		return []measure{{"index_total", t.indexed}, {"index_time_in_millis", 0}, {"index_current", 0}, {"index_failed", 0},
-			{"delete_total", t.deletions}, {"delete_time_in_millis", 0}, {"delete_current", 0}, {"noop_update_total", 0}}
+			{"delete_total", t.deletions}, {"delete_time_in_millis", 0}, {"delete_current", 0}, {"noop_update_total", t.noops}}
 	}).show(t, human)
 	before.add("is_throttled", false)
 	return append(before, sectionOf("", "", func(totals) []measure { return []measure{{"throttle_time_in_millis", 0}} }).show(t, human)...)
@@ -167,8 +176,12 @@ func getJSON(t totals, human bool) object {
 func searchJSON(t totals, human bool) object {
 	o := object{{"open_contexts", 0}}
 	for _, phase := range []string{"query", "concurrent_query", "fetch", "scroll", "point_in_time", "suggest"} {
+		var count, took int64
+		if phase == "query" {
+			count, took = t.searches, t.searching.Milliseconds()
+		}
 		o = append(o, sectionOf("", "", func(totals) []measure {
-			return []measure{{phase + "_total", 0}, {phase + "_time_in_millis", 0}, {phase + "_current", 0}}
+			return []measure{{phase + "_total", count}, {phase + "_time_in_millis", took}, {phase + "_current", 0}}
 		}).show(t, human)...)
 		if phase == "concurrent_query" {
 			o.add("concurrent_avg_slice_count", 0.0)

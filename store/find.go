@@ -96,13 +96,15 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 	r.Now = s.options.Clock().UnixMilli()
 	begun := time.Now()
 	err = f.run(ctx, r, whole)
-	s.latency.add(time.Since(begun), begun)
+	took := time.Since(begun)
+	s.latency.add(took, begun)
 	if err == nil {
 		err = f.lacking()
 	}
 	if err != nil {
 		return nil, err
 	}
+	f.tallied(took)
 	return f, nil
 }
 

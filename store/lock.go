@@ -113,7 +113,7 @@ func (s *Store) replace(name string, old *index, record coord.Record) error {
 	if err != nil {
 		return err
 	}
-	idx.shards, idx.indexer, idx.past = old.shards, old.indexer, old.past
+	idx.shards, idx.indexer, idx.tallies, idx.past = old.shards, old.indexer, old.tallies, old.past
 	if idx.indexer != nil {
 		idx.indexer.schema.Store(idx.schema) // before anything is written that needs it
 	}

@@ -143,16 +143,19 @@ func (s *Store) pruneShard(ctx context.Context, idx *index, sh shard.Shard) {
 // Refresh publishes to searches what has been written to the indices, and says how
 // many shards that were.
 func (s *Store) Refresh(ctx context.Context, e catalog.Expression) (int, error) {
-	return s.each(ctx, e, func(sh shard.Shard) error {
+	return s.each(ctx, e, func(_ *index, sh shard.Shard) error {
 		_, err := sh.Refresh(ctx)
 		return err
 	})
 }
 
-// Flush says how many shards the indices have: everything that was acknowledged is
+// Flush says how many shards the indices have, and counts: everything that was acknowledged is
 // synced already.
 func (s *Store) Flush(ctx context.Context, e catalog.Expression) (int, error) {
-	return s.each(ctx, e, func(shard.Shard) error { return nil })
+	return s.each(ctx, e, func(idx *index, sh shard.Shard) error {
+		idx.tallies.count(sh.ID().Number, func(t *tally) { t.flushes++ })
+		return nil
+	})
 }
 
 // Merging is what segments are merged for.
@@ -160,7 +163,7 @@ type Merging = shard.Merging
 
 // Merge has the segments of the indices merged, one shard after the other.
 func (s *Store) Merge(ctx context.Context, e catalog.Expression, wish shard.Merging) (int, error) {
-	return s.each(ctx, e, func(sh shard.Shard) error {
+	return s.each(ctx, e, func(_ *index, sh shard.Shard) error {
 		if _, err := sh.Refresh(ctx); err != nil {
 			return err
 		}
@@ -170,7 +173,7 @@ func (s *Store) Merge(ctx context.Context, e catalog.Expression, wish shard.Merg
 
 // each does something with every shard of the indices. Of an index whose shards change
 // meanwhile it does it with all again.
-func (s *Store) each(ctx context.Context, e catalog.Expression, do func(shard.Shard) error) (shards int, err error) {
+func (s *Store) each(ctx context.Context, e catalog.Expression, do func(*index, shard.Shard) error) (shards int, err error) {
 	names, err := s.Resolve(ctx, e)
 	if err != nil {
 		return 0, err
@@ -191,13 +194,13 @@ func (s *Store) each(ctx context.Context, e catalog.Expression, do func(shard.Sh
 	return shards, nil
 }
 
-func (s *Store) eachOf(name string, do func(shard.Shard) error) (shards int, err error) {
+func (s *Store) eachOf(name string, do func(*index, shard.Shard) error) (shards int, err error) {
 	idx := s.view.Load().indices[name]
 	if idx == nil {
 		return 0, nil
 	}
 	for _, sh := range idx.each() {
-		if err := do(sh); err != nil {
+		if err := do(idx, sh); err != nil {
 			return shards, err
 		}
 		shards++

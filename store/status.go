@@ -126,6 +126,8 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.
 		told.SeqNo, told.Synced, told.Refreshed = counts.SeqNo, counts.Synced, counts.Refreshed
 		told.Indexed, told.Deleted, told.Gets, told.Refreshes = counts.Ops.Index, counts.Ops.Delete, counts.Ops.Get, counts.Ops.Refresh
 		told.Segments = counts.Segments
+		own := idx.tallies.read(row.Number)
+		told.Searches, told.Searching, told.Flushes, told.Noops = own.searches, own.searching, own.flushes, own.noops
 		if reader, err := sh.Acquire(ctx, row.Epoch); err == nil { // without one, searches see nothing
 			told.Searchable = reader.Docs()
 			_ = reader.Close()

@@ -45,6 +45,7 @@ func (b *bulk) update(q *queue, it *item, op shard.Op) (_ shard.Op, send bool) {
 	}
 	if !changed && change.DetectNoop {
 		it.answer.Outcome, it.answer.Versions = document.Noop, row.Versions
+		q.index.tallies.count(q.shard.ID().Number, func(t *tally) { t.noops++ })
 		return op, false
 	}
 	op.Source = source

@@ -48,6 +48,7 @@ type index struct {
 	past         []placement.Placement  // some that were before it, oldest first
 	shards       map[uint32]shard.Shard // nil when closed
 	indexer      *indexer               // of the shards
+	tallies      *tallies               // of the shards
 }
 
 // Placement reads the truth about who owns what, for shards.
@@ -260,7 +261,7 @@ func (s *Store) openShards(ctx context.Context, idx *index) error {
 	if idx.entry.Closed {
 		return nil
 	}
-	idx.shards, idx.indexer = map[uint32]shard.Shard{}, &indexer{}
+	idx.shards, idx.indexer, idx.tallies = map[uint32]shard.Shard{}, &indexer{}, &tallies{}
 	idx.indexer.schema.Store(idx.schema)
 	for _, row := range idx.placement.Shards {
 		opened, err := s.openShard(ctx, idx, row.Number)
