@@ -115,8 +115,8 @@ func (s *Store) open(p *Point) error {
 // SearchRules are what the settings of the cluster say of searches.
 func (s *Store) SearchRules() catalog.SearchRules { return s.view.Load().catalog.SearchRules() }
 
-// enter begins a search in a point, which keeps it for another while: keep, or as long as
-// before when that is 0.
+// enter begins a search in a point, which keeps it for another while: the longest that anybody
+// has asked for so far. Nobody shortens what another one needs, as on the server.
 func (s *Store) enter(id string, keep time.Duration, scrolling bool) (*Point, error) {
 	s.points.mu.Lock()
 	defer s.points.mu.Unlock()
@@ -125,9 +125,7 @@ func (s *Store) enter(id string, keep time.Duration, scrolling bool) (*Point, er
 	if p == nil || (p.scroll != nil) != scrolling || now.After(p.expires) {
 		return nil, exception.New(exception.SearchContextMissing, "No search context found for id [%s]", id)
 	}
-	if keep > 0 {
-		p.keep = keep
-	}
+	p.keep = max(p.keep, keep)
 	p.expires = now.Add(p.keep)
 	p.users++
 	return p, nil
