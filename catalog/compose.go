@@ -133,7 +133,7 @@ type Overlap struct {
 // SimulateIndex is what an index of the name would get from templates; body may hold
 // one more template. False when no template matches.
 func (c Catalog) SimulateIndex(index string, body []byte, uuid string, merge Merge) (Simulation, bool, error) {
-	c, _, err := c.withSimulated(body, uuid, merge)
+	c, _, err := c.withSimulated("", body, true, uuid, merge)
 	if err != nil {
 		return Simulation{}, false, err
 	}
@@ -144,9 +144,9 @@ func (c Catalog) SimulateIndex(index string, body []byte, uuid string, merge Mer
 	return c.simulate(t, index), true, nil
 }
 
-// SimulateTemplate is what a template gives to indices: the one of the name, or the
-// one in body.
-func (c Catalog) SimulateTemplate(name string, body []byte, uuid string, merge Merge) (Simulation, error) {
+// SimulateTemplate is what a template gives to indices: the one in body, as if it were put under
+// the name, or the one of the name. With create, one of body must be new.
+func (c Catalog) SimulateTemplate(name string, body []byte, create bool, uuid string, merge Merge) (Simulation, error) {
 	n, err := parseBody(body)
 	if err != nil {
 		return Simulation{}, err
@@ -154,7 +154,7 @@ func (c Catalog) SimulateTemplate(name string, body []byte, uuid string, merge M
 	if name == "" && n == nil {
 		return Simulation{}, actionInvalid("either index name or index template body must be specified for simulation")
 	}
-	c, added, err := c.withSimulated(body, uuid, merge)
+	c, added, err := c.withSimulated(name, body, create, uuid, merge)
 	if err != nil {
 		return Simulation{}, err
 	}
@@ -168,15 +168,17 @@ func (c Catalog) SimulateTemplate(name string, body []byte, uuid string, merge M
 	return c.simulate(readComposable(name, raw), name), nil
 }
 
-// withSimulated is the catalog with a template that is only tried, under a name of
-// its own.
-func (c Catalog) withSimulated(body []byte, uuid string, merge Merge) (Catalog, string, error) {
+// withSimulated is the catalog with a template that is only tried: in the place of the one of
+// that name, or under a name of its own when that is "".
+func (c Catalog) withSimulated(name string, body []byte, create bool, uuid string, merge Merge) (Catalog, string, error) {
 	n, err := parseBody(body)
 	if err != nil || n == nil {
 		return c, "", err
 	}
-	name := "simulate_template_" + strings.ToLower(uuid)
-	next, err := c.WithComposable(name, body, true, merge)
+	if name == "" {
+		name = "simulate_template_" + strings.ToLower(uuid)
+	}
+	next, err := c.WithComposable(name, body, create, merge)
 	return next, name, err
 }
 

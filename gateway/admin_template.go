@@ -162,7 +162,13 @@ func (c *call) simulateIndex() error {
 }
 
 func (c *call) simulateTemplate() error {
-	return c.simulate(c.s.store.SimulateTemplate)
+	create, err := c.boolean("create", false)
+	if err != nil {
+		return err
+	}
+	return c.simulate(func(ctx context.Context, name string, body []byte) ([]byte, error) {
+		return c.s.store.SimulateTemplate(ctx, name, body, create)
+	})
 }
 
 func (c *call) simulate(simulation func(ctx context.Context, name string, body []byte) ([]byte, error)) error {

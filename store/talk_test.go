@@ -466,7 +466,7 @@ func (r *request) template() ([]byte, error) {
 	case name == "_simulate_index":
 		return r.store.SimulateIndex(r.ctx, r.at(2), r.body)
 	case name == "_simulate":
-		return r.store.SimulateTemplate(r.ctx, r.at(2), r.body)
+		return r.store.SimulateTemplate(r.ctx, r.at(2), r.body, false)
 	case r.method == "GET":
 		return r.getTemplate()
 	case r.method == "PUT" && kind == "_template":

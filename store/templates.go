@@ -65,10 +65,11 @@ func (s *Store) SimulateIndex(_ context.Context, indexName string, body []byte) 
 	return simulation.JSON(renderMappings)
 }
 
-// SimulateTemplate tells what a template gives to indices: the one of the name, or the one
-// in body. The answer is the server's JSON.
-func (s *Store) SimulateTemplate(_ context.Context, name string, body []byte) ([]byte, error) {
-	simulation, err := s.Catalog().SimulateTemplate(name, body, newUUID(), renderMappings)
+// SimulateTemplate tells what a template gives to indices: the one in body, as if it were put
+// under the name, or the one of the name. With create, one of body must be new. The answer is the
+// server's JSON.
+func (s *Store) SimulateTemplate(_ context.Context, name string, body []byte, create bool) ([]byte, error) {
+	simulation, err := s.Catalog().SimulateTemplate(name, body, create, newUUID(), renderMappings)
 	if err != nil {
 		return nil, err
 	}
