@@ -27,11 +27,12 @@ type inner struct {
 	below   []*inner
 }
 
-// original is the document that nested objects are of.
+// original is a document, or the one that nested objects are of.
 type original struct {
 	source  []byte // as it is shown
 	whole   []byte // as it is kept
 	version int64
+	seqNo   int64
 }
 
 // inners works out the inner_hits of queries in the index of a hit, by the server's order
@@ -261,7 +262,7 @@ func (c *call) appendInnerHit(dst []byte, in *inner, h *search.Hit, of original,
 	if about.needsWhole() {
 		whole = onlyObject(of.whole, steps)
 	}
-	if dst, err = about.append(dst, t, h, alone, whole); err != nil {
+	if dst, err = about.append(dst, t, h, original{alone, whole, of.version, of.seqNo}); err != nil {
 		return dst, err
 	}
 	dst = appendSortValues(dst, h.Sort)

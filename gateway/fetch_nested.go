@@ -51,5 +51,5 @@ func (c *call) appendObjectHit(dst []byte, t *telling, h *search.Hit, path strin
 	if err := c.holdAnswer(int64(len(row.Source))); err != nil {
 		return dst, err
 	}
-	return c.appendInnerHit(dst, in, h, original{about.kept.Shown(row.Source), row.Source, row.Version}, false, scored)
+	return c.appendInnerHit(dst, in, h, original{about.kept.Shown(row.Source), row.Source, row.Version, row.SeqNo}, false, scored)
 }

@@ -148,16 +148,16 @@ func (a *about) needsWhole() bool {
 	return a.show.NeedsWhole() || slices.ContainsFunc(a.marks, func(m *marking) bool { return m.stored })
 }
 
-// append appends fields and highlights: of a source as it is shown, and as it is kept.
-func (a *about) append(dst []byte, t *telling, h *search.Hit, source, whole []byte) ([]byte, error) {
+// append appends fields and highlights.
+func (a *about) append(dst []byte, t *telling, h *search.Hit, of original) ([]byte, error) {
 	before := len(dst)
 	dst, some := a.show.Append(append(dst, `,"fields":`...), query.Row{
-		View: t.found.View(h), Doc: h.Doc, Index: t.found.Index(h), ID: h.ID, Source: source, Whole: whole, Around: t.around,
+		View: t.found.View(h), Doc: h.Doc, Index: t.found.Index(h), ID: h.ID, SeqNo: of.seqNo, Source: of.source, Whole: of.whole, Around: t.around,
 	})
 	if !some {
 		dst = dst[:before]
 	}
-	return t.appendHighlights(dst, a.marks, h, source, whole)
+	return t.appendHighlights(dst, a.marks, h, of.source, of.whole)
 }
 
 // appendMatched appends the names of the queries that found a hit, with their scores when

@@ -187,13 +187,14 @@ func (c *call) appendHit(dst []byte, t *telling, h *search.Hit, scored bool) ([]
 	if t.shown && row.Source != nil {
 		dst = t.source.Append(append(dst, `,"_source":`...), row.Source)
 	}
-	if dst, err = about.append(dst, t, h, row.Source, whole); err != nil {
+	of := original{row.Source, whole, row.Version, row.SeqNo}
+	if dst, err = about.append(dst, t, h, of); err != nil {
 		return dst, err
 	}
 	if dst, err = about.appendMatched(appendSort(dst, t.searching, h), h); err != nil {
 		return dst, err
 	}
-	if dst, err = c.appendInners(dst, about.inner, h, original{row.Source, whole, row.Version}, t.bare); err != nil {
+	if dst, err = c.appendInners(dst, about.inner, h, of, t.bare); err != nil {
 		return dst, err
 	}
 	return append(dst, '}'), nil

@@ -72,6 +72,8 @@ func (c *column) append(dst []byte, printer *fields.Printer, row Row) []byte {
 		return append(token.AppendString(dst, row.ID), ',')
 	case "_index":
 		return append(token.AppendString(dst, row.Index), ',')
+	case "_seq_no": // segments have none of nested objects
+		return append(printer.Append(dst, row.SeqNo), ',')
 	}
 	held := row.View.Field(c.field.Name())
 	if held == nil {

@@ -27,12 +27,17 @@ func CheckPreference(text string) error {
 }
 
 // urlHow looks at the parameters that say how a search is run, not what it finds.
-func urlHow(param Param) error {
-	for _, name := range []string{"request_cache", "ccs_minimize_roundtrips", "allow_partial_search_results"} {
+func (s *Search) urlHow(param Param) error {
+	for _, name := range []string{"ccs_minimize_roundtrips", "allow_partial_search_results"} {
 		if _, err := flagOf(param, name); err != nil {
 			return err
 		}
 	}
+	cached, err := flagOf(param, "request_cache")
+	if err != nil {
+		return err
+	}
+	s.Cached = cached != nil && *cached
 	took, err := flagOf(param, "phase_took")
 	switch {
 	case err != nil:

@@ -28,6 +28,7 @@ type Search struct {
 
 	Timeout        time.Duration // not above 0: none. What was found until then is the answer
 	TerminateAfter int           // documents of each shard; not above 0: all
+	Cached         bool          // request_cache=true: refused with a scroll, else without meaning
 }
 
 // PIT names a point in time.

@@ -30,6 +30,7 @@ type Row struct {
 	Doc    segment.Doc
 	Index  string // its name
 	ID     string
+	SeqNo  int64  // of a nested object, that of its document
 	Source []byte // as it is shown; looked at when Show.NeedsSource
 	Whole  []byte // as it is kept, for stored fields; likewise
 	Around string // of a nested object, the path of its field; Source and Whole hold no other then

@@ -100,7 +100,7 @@ func (s *Search) ReadURL(param Param) error {
 	if q != nil {
 		s.Query = q
 	}
-	for _, read := range []func(Param) error{s.urlNumbers, s.urlFlags, s.urlFetch, s.urlOrder, urlKind, urlHow} {
+	for _, read := range []func(Param) error{s.urlNumbers, s.urlFlags, s.urlFetch, s.urlOrder, urlKind, s.urlHow} {
 		if err := read(param); err != nil {
 			return err
 		}
@@ -255,6 +255,9 @@ func (s *Search) CheckScroll() error {
 	}
 	if s.Size == 0 {
 		why = append(why, "[size] cannot be [0] in a scroll context")
+	}
+	if s.Cached {
+		why = append(why, "[request_cache] cannot be used in a scroll context")
 	}
 	if len(why) > 0 {
 		return invalid(why)

@@ -40,7 +40,7 @@ func TestReadURL(t *testing.T) {
 		{"stored_fields=_none_,a", "400 illegal_argument_exception: cannot combine _none_ with other fields"},
 		{"search_type=query_and_fetch", "400 illegal_argument_exception: Unsupported search type [query_and_fetch]"},
 		{"search_type=foo", "400 illegal_argument_exception: No search type for [foo]"},
-		{"request_cache=true&preference=_local&batched_reduce_size=2&phase_took=false&cancel_after_time_interval=1s", plain},
+		{"request_cache=true&preference=_local&batched_reduce_size=2&phase_took=false&cancel_after_time_interval=1s", "Search{Size=10 TrackTotal=-2 Cached}"},
 		{"preference=abc", plain},
 		{"preference=_prefer_nodes:a,b", plain},
 
