@@ -17,17 +17,19 @@ var fieldRoutes = []route{
 	{"GET POST", "/{index}/_field_caps", capsParams, (*call).fieldCaps},
 }
 
-// capability is what can be done with a field of one type, as its mappings say.
+// capability is what can be done with a field of one type, as its mappings say, and what they
+// note about it.
 type capability struct {
 	searchable, aggregatable bool
+	meta                     map[string]string
 }
 
 // ownCapabilities are the fields that every index has, by name: their types are
 // their names, but for one.
 var ownCapabilities = map[string]capability{
-	"_routing": {true, false}, "_ignored": {true, false}, "_seq_no": {true, true}, "_doc_count": {false, false},
-	"_nested_path": {true, false}, "_index": {true, true}, "_field_names": {true, false},
-	"_data_stream_timestamp": {false, false}, "_source": {false, false}, "_id": {true, true}, "_version": {false, false},
+	"_routing": {true, false, nil}, "_ignored": {true, false, nil}, "_seq_no": {true, true, nil}, "_doc_count": {false, false, nil},
+	"_nested_path": {true, false, nil}, "_index": {true, true, nil}, "_field_names": {true, false, nil},
+	"_data_stream_timestamp": {false, false, nil}, "_source": {false, false, nil}, "_id": {true, true, nil}, "_version": {false, false, nil},
 }
 
 // capabilities of one field name: type → index → what can be done there.
@@ -101,7 +103,7 @@ func addCapabilities(found map[string]capabilities, index string, m *mapping.Map
 		if target, ok := m.Field(f.Target()); f.Target() != "" && ok {
 			stands = target
 		}
-		add(f.Path(), stands.Type(), capability{stands.Indexed(), stands.DocValues()})
+		add(f.Path(), stands.Type(), capability{stands.Indexed(), stands.DocValues(), stands.Meta()})
 		for path, dot := f.Path(), 0; ; {
 			if dot = strings.LastIndexByte(path, '.'); dot < 0 {
 				break
@@ -154,7 +156,28 @@ func capabilitiesJSON(of capabilities) object {
 		if len(notAggregatable) > 0 && len(notAggregatable) < len(here) {
 			one.add("non_aggregatable_indices", notAggregatable)
 		}
+		if notes := notesOf(here); len(notes) > 0 {
+			one.add("meta", notes)
+		}
 		o.add(kind, one)
+	}
+	return o
+}
+
+// notesOf are the notes about a field in all its indices: by their names, all texts that there are.
+func notesOf(here map[string]capability) object {
+	texts := map[string]map[string]bool{}
+	for _, can := range here {
+		for name, text := range can.meta {
+			if texts[name] == nil {
+				texts[name] = map[string]bool{}
+			}
+			texts[name][text] = true
+		}
+	}
+	o := object{}
+	for _, name := range sortedNames(texts) {
+		o.add(name, sortedNames(texts[name]))
 	}
 	return o
 }

@@ -116,6 +116,15 @@ func (f *Field) Text(param string) string {
 	return ""
 }
 
+// Meta is what users noted about the field: texts by name.
+func (f *Field) Meta() map[string]string {
+	if i := f.kind.index("meta"); i >= 0 {
+		meta, _ := f.param(i).(map[string]string)
+		return meta
+	}
+	return nil
+}
+
 // flag is a parameter that is a boolean, with its default.
 func (f *Field) flag(param string) bool {
 	if i := f.kind.index(param); i >= 0 {
