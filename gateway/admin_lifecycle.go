@@ -13,8 +13,8 @@ import (
 var lifecycleRoutes = []route{
 	{"POST", "/_open", openParams, patient((*call).openIndices)},
 	{"POST", "/{index}/_open", openParams, patient((*call).openIndices)},
-	{"POST", "/_close", openParams, patient((*call).closeIndices)},
-	{"POST", "/{index}/_close", openParams, patient((*call).closeIndices)},
+	{"POST", "/_close", closeParams, patient((*call).closeIndices)},
+	{"POST", "/{index}/_close", closeParams, patient((*call).closeIndices)},
 	{"GET POST", "/_refresh", expressionParams, (*call).refresh},
 	{"GET POST", "/{index}/_refresh", expressionParams, (*call).refresh},
 	{"GET POST", "/_flush", expressionParams + "force wait_if_ongoing", (*call).flush},
@@ -29,7 +29,8 @@ var lifecycleRoutes = []route{
 }
 
 const (
-	openParams  = patienceParams + expressionParams + "wait_for_active_shards wait_for_completion task_execution_timeout"
+	openParams  = closeParams + "wait_for_completion task_execution_timeout"
+	closeParams = patienceParams + expressionParams + "wait_for_active_shards "
 	mergeParams = expressionParams + "max_num_segments only_expunge_deletes flush primary_only wait_for_completion"
 	cacheParams = expressionParams + "fielddata fields query request file index"
 )
@@ -38,6 +39,12 @@ func (c *call) openIndices() error {
 	wanted, err := c.copies()
 	if err != nil {
 		return err
+	}
+	switch wait, err := c.boolean("wait_for_completion", true); {
+	case err != nil:
+		return err
+	case !wait:
+		return notYet("[wait_for_completion=false] of opening an index")
 	}
 	e, err := c.expression("index", catalog.Options{ExpandClosed: true})
 	if err != nil {

@@ -25,6 +25,10 @@ func TestTheDiskIsTold(t *testing.T) {
 	_, _, stats := s.ask("GET", "/_nodes/stats/fs", "")
 	var free float64
 	for _, node := range stats["nodes"].(map[string]any) {
+		data := node.(map[string]any)["fs"].(map[string]any)["data"].([]any) // what exporters read
+		if total, is := data[0].(map[string]any)["total_in_bytes"].(float64); len(data) != 1 || !is || total == 0 {
+			t.Errorf("the disk of the data folder is %v", data)
+		}
 		free = node.(map[string]any)["fs"].(map[string]any)["total"].(map[string]any)["available_in_bytes"].(float64)
 	}
 	_, _, settings := s.ask("GET", "/_cluster/settings?include_defaults&flat_settings", "")

@@ -173,7 +173,7 @@ func (c *call) finish(action, description string, q control.ByQuery) error {
 				return err
 			}
 		}
-		t := c.s.store.Begin(action, description, q)
+		t := c.s.store.Begin(action, description, c.r.Header.Get(opaqueHeader), q)
 		return c.answer(http.StatusOK, object{{"task", fmt.Sprintf("%s:%d", c.s.nodeID(), t.ID)}})
 	}
 	began := time.Now()

@@ -12,21 +12,25 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/wildcard"
 )
 
-const nodesParams = "flat_settings timeout completion_fields fielddata_fields fields groups level types include_segment_file_sizes"
+const (
+	nodesParams      = "flat_settings timeout"
+	nodesStatsParams = "timeout completion_fields fielddata_fields fields groups level types include_segment_file_sizes"
+)
 
 var nodeRoutes = []route{
 	{"GET", "/_nodes", nodesParams, (*call).nodesInfo},
 	{"GET", "/_nodes/{node_id}", nodesParams, (*call).nodesInfo},
 	{"GET", "/_nodes/{node_id}/{metric}", nodesParams, (*call).nodesInfo},
-	{"GET", "/_nodes/stats", nodesParams, (*call).nodesStats},
-	{"GET", "/_nodes/stats/{metric}", nodesParams, (*call).nodesStats},
-	{"GET", "/_nodes/stats/{metric}/{index_metric}", nodesParams, (*call).nodesStats},
-	{"GET", "/_nodes/{node_id}/stats", nodesParams, (*call).nodesStats},
-	{"GET", "/_nodes/{node_id}/stats/{metric}", nodesParams, (*call).nodesStats},
-	{"GET", "/_nodes/{node_id}/stats/{metric}/{index_metric}", nodesParams, (*call).nodesStats},
+	{"GET", "/_nodes/stats", nodesStatsParams, (*call).nodesStats},
+	{"GET", "/_nodes/stats/{metric}", nodesStatsParams, (*call).nodesStats},
+	{"GET", "/_nodes/stats/{metric}/{index_metric}", nodesStatsParams, (*call).nodesStats},
+	{"GET", "/_nodes/{node_id}/stats", nodesStatsParams, (*call).nodesStats},
+	{"GET", "/_nodes/{node_id}/stats/{metric}", nodesStatsParams, (*call).nodesStats},
+	{"GET", "/_nodes/{node_id}/stats/{metric}/{index_metric}", nodesStatsParams, (*call).nodesStats},
 }
 
 // roles are those of a node that does everything.
@@ -97,11 +101,15 @@ func (c *call) nodesInfo() error {
 			filter, metrics = "", words
 		}
 	}
+	look, err := c.settingsLook()
+	if err != nil {
+		return err
+	}
 	everything := len(metrics) == 0 || slices.Contains(metrics, "_all")
 	node := c.nodeMembers(false)
 	for _, name := range nodeMetrics {
 		if everything || slices.Contains(metrics, name) {
-			if part := c.nodePart(name); part != nil {
+			if part := c.nodePart(name, look); part != nil {
 				node.add(name, part)
 			}
 		}
@@ -110,11 +118,11 @@ func (c *call) nodesInfo() error {
 }
 
 // nodePart is one part of the node's description; nil when there is nothing to say.
-func (c *call) nodePart(name string) any {
+func (c *call) nodePart(name string, look settingsLook) any {
 	address, _ := c.address()
 	switch name {
 	case "settings":
-		return object{{"cluster", object{{"name", c.s.options.Cluster}}}, {"node", object{{"name", c.s.options.Name}}}}
+		return settingsJSON(map[string]string{"cluster.name": c.s.options.Cluster, "node.name": c.s.options.Name, "client.type": "node"}, look)
 	case "os":
 		return object{{"refresh_interval_in_millis", 1000}, {"name", runtime.GOOS}, {"arch", runtime.GOARCH},
 			{"available_processors", runtime.NumCPU()}, {"allocated_processors", runtime.GOMAXPROCS(0)}}
@@ -182,12 +190,7 @@ func (c *call) nodesStats() error {
 func (c *call) nodeStatistic(name string) (object, error) {
 	switch name {
 	case "indices":
-		found, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
-		wanted := splitList(c.name("index_metric"))
-		if len(wanted) == 0 || slices.Contains(wanted, "_all") {
-			wanted = nil
-		}
-		return statsJSON(totalOf(found), wanted, false), err
+		return c.nodeIndices()
 	case "os":
 		return object{{"timestamp", time.Now().UnixMilli()}}, nil
 	case "process":
@@ -200,13 +203,39 @@ func (c *call) nodeStatistic(name string) (object, error) {
 			{"threads", object{{"count", runtime.NumGoroutine()}}}}, nil
 	case "fs":
 		disk := c.s.store.Health().Disk
-		total := object{}
+		total, data := object{}, array{}
 		if disk.Total > 0 { // else nobody knows
 			total = object{{"total_in_bytes", disk.Total}, {"free_in_bytes", disk.Free}, {"available_in_bytes", disk.Free}}
+			data = append(data, total) // there is one folder, on one disk
 		}
-		return object{{"timestamp", time.Now().UnixMilli()}, {"total", total}}, nil
+		return object{{"timestamp", time.Now().UnixMilli()}, {"total", total}, {"data", data}}, nil
 	}
 	return object{}, nil
+}
+
+// nodeIndices are the statistics of all indices together and, where that is asked for, of each.
+func (c *call) nodeIndices() (object, error) {
+	level := c.text("level", "node")
+	switch level {
+	case "node", "indices":
+	case "shards":
+		return nil, notYet("[level=shards] of _nodes/stats")
+	default:
+		return nil, exception.New(exception.IllegalArgument, "level parameter must be one of [indices] or [node] or [shards] but was [%s]", level)
+	}
+	found, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
+	if err != nil {
+		return nil, err
+	}
+	wanted := splitList(c.name("index_metric"))
+	if len(wanted) == 0 || slices.Contains(wanted, "_all") {
+		wanted = nil
+	}
+	all := statsJSON(totalOf(found), wanted, false)
+	if level == "indices" {
+		all.add("indices", eachIndex(found, func(s catalog.Status) object { return statsJSON(totalOf([]catalog.Status{s}), wanted, false) }))
+	}
+	return all, nil
 }
 
 func memory() runtime.MemStats {

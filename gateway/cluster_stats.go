@@ -51,6 +51,7 @@ func (c *call) clusterNodes() object {
 		{"os", object{{"available_processors", runtime.NumCPU()}, {"allocated_processors", runtime.GOMAXPROCS(0)},
 			{"names", array{object{{"name", runtime.GOOS}, {"count", 1}}}}}},
 		{"discovery_types", object{{"single-node", 1}}}, {"plugins", array{}},
+		{"packaging_types", array{object{{"type", "unknown"}, {"count", 1}}}}, // what the server says of one that was not packed
 		{"network_types", object{{"transport_types", object{}}, {"http_types", object{{"reshelve", 1}}}}},
 	}
 }

@@ -114,6 +114,13 @@ func (n *node) match(path string, encoded bool, values *[maxNames]string, depth 
 	return n.named.match(rest, encoded, values, depth+1)
 }
 
+// alone are the paths of one word that the server has and this one has not: none of them is the
+// name of an index.
+var alone = map[string]bool{
+	"_dangling": true, "_list": true, "_mtermvectors": true, "_rank_eval": true, "_recovery": true, "_script_context": true,
+	"_script_language": true, "_segments": true, "_shard_stores": true, "_upgrade": true,
+}
+
 // locate finds the endpoint of the request, or answers that there is none.
 func (c *call) locate() (*endpoint, error) {
 	path, encoded := c.r.URL.RawPath, true
@@ -124,7 +131,7 @@ func (c *call) locate() (*endpoint, error) {
 		path = "/" + path
 	}
 	n := c.s.routes.match(path, encoded, &c.values, 0)
-	if n == nil {
+	if n == nil || n == c.s.routes.named && alone[c.values[0]] {
 		return nil, c.plainError(http.StatusBadRequest, false, "no handler found for uri ["+c.r.URL.EscapedPath()+"] and method ["+c.r.Method+"]")
 	}
 	if c.endpoint = n.find(c.r.Method); c.endpoint != nil {

@@ -82,8 +82,8 @@ func (c *call) outdate() error {
 
 // serve finds the route and lets its handler answer.
 func (c *call) serve() error {
-	if id := c.r.Header.Get("X-Opaque-Id"); id != "" {
-		c.w.Header().Set("X-Opaque-Id", id)
+	if id := c.r.Header.Get(opaqueHeader); id != "" {
+		c.w.Header().Set(opaqueHeader, id)
 	}
 	c.ignoreCredentials()
 	if err := c.outdate(); err != nil {

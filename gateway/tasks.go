@@ -32,6 +32,10 @@ func (c *call) task() (control.TaskState, error) {
 			return t.State(), nil
 		}
 	}
+	if node != c.s.nodeID() {
+		return control.TaskState{}, exception.New(exception.ResourceNotFound,
+			"task [%s] belongs to the node [%s] which isn't part of the cluster and there is no record of the task", id, node)
+	}
 	return control.TaskState{}, exception.New(exception.ResourceNotFound, "task [%s] isn't running and hasn't stored its results", id)
 }
 
@@ -62,10 +66,17 @@ func (c *call) getTask() error {
 }
 
 func (c *call) taskObject(t control.TaskState) object {
+	headers := object{}
+	if t.Opaque != "" {
+		headers.add(opaqueHeader, t.Opaque)
+	}
 	return object{{"node", c.s.nodeID()}, {"id", t.ID}, {"type", "transport"}, {"action", t.Action}, {"status", progressObject(t.Action, t.Progress, false)},
 		{"description", t.Description}, {"start_time_in_millis", t.Started.UnixMilli()}, {"running_time_in_nanos", t.Took.Nanoseconds()},
-		{"cancellable", true}, {"cancelled", t.Cancelled}, {"headers", object{}}}
+		{"cancellable", true}, {"cancelled", t.Cancelled}, {"headers", headers}}
 }
+
+// opaqueHeader is how a client marks its requests, and finds their tasks again.
+const opaqueHeader = "X-Opaque-Id"
 
 // listTasks tells which tasks are at work.
 func (c *call) listTasks() error { return c.tellTasks(c.s.store.Tasks()) }
@@ -89,7 +100,9 @@ func (c *call) tellTasks(working []control.TaskState) error {
 	case len(tasks) == 0:
 		return c.answer(http.StatusOK, object{{"nodes", object{}}})
 	}
-	return c.answer(http.StatusOK, object{{"nodes", object{{c.s.nodeID(), object{{"name", c.s.options.Name}, {"tasks", tasks}}}}}})
+	address, host := c.address()
+	return c.answer(http.StatusOK, object{{"nodes", object{{c.s.nodeID(), object{{"name", c.s.options.Name}, {"transport_address", address},
+		{"host", host}, {"ip", address}, {"roles", roles}, {"tasks", tasks}}}}}})
 }
 
 // meant reports whether the parameter actions names a task, or is not there.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
@@ -110,7 +111,11 @@ func (u *update) member(r *token.Reader) error {
 	name := string(r.Text())
 	takes, known := updateKeys[name]
 	if !known {
-		return misfit(r, "unknown field ["+name+"]")
+		what := "unknown field [" + name + "]"
+		if proposed := exception.DidYouMean(name, maps.Keys(updateKeys), 0.5); proposed != "" {
+			what += " " + proposed
+		}
+		return misfit(r, what)
 	}
 	kind, err := r.Next()
 	if err != nil {

@@ -133,7 +133,7 @@ func (s *Store) readTarget(name string) (*index, catalog.Alias, error) {
 		if len(members) > 1 {
 			slices.Sort(members)
 			return nil, alias, exception.New(exception.IllegalArgument,
-				"alias [%s] has more than one index associated with it [[%s]], can't execute a single index op", name, strings.Join(members, ", "))
+				"alias [%s] has more than one index associated with it [%s], can't execute a single index op", name, strings.Join(members, ", "))
 		}
 		if len(members) == 0 || v.indices[members[0]] == nil {
 			return nil, alias, exception.NoSuchTarget(name)

@@ -103,7 +103,7 @@ func TestABugInTheBackgroundEndsNothingElse(t *testing.T) {
 	}
 
 	e.breaks("search")
-	task := s.Begin("indices:data/write/delete/byquery", "delete-by-query [i]", store.ByQuery{Where: store.Where{Expression: catalog.Expression{Names: []string{"i"}}}, Request: search.NewRequest(), Delete: true})
+	task := s.Begin("indices:data/write/delete/byquery", "delete-by-query [i]", "", store.ByQuery{Where: store.Where{Expression: catalog.Expression{Names: []string{"i"}}}, Request: search.NewRequest(), Delete: true})
 	if err := task.Wait(ctx); err != nil {
 		t.Fatal(err)
 	}

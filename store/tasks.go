@@ -16,6 +16,7 @@ type Task struct {
 	ID          int64
 	Action      string // "indices:data/write/reindex"
 	Description string
+	Opaque      string // how the client has marked the request; "": not
 	Started     time.Time
 
 	stop context.CancelFunc
@@ -78,9 +79,9 @@ func (r *tasks) init() { r.all = map[int64]*Task{} }
 
 // Begin does a change by query in the background: until it has ended, is cancelled, or the
 // store is closed.
-func (s *Store) Begin(action, description string, q ByQuery) *Task {
+func (s *Store) Begin(action, description, opaque string, q ByQuery) *Task {
 	ctx, stop := context.WithCancel(s.background)
-	t := &Task{Action: action, Description: description, Started: time.Now(), stop: stop, over: make(chan struct{})}
+	t := &Task{Action: action, Description: description, Opaque: opaque, Started: time.Now(), stop: stop, over: make(chan struct{})}
 	s.tasks.add(t)
 	s.running.Go(func() {
 		defer stop()
