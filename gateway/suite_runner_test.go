@@ -34,19 +34,22 @@ type suiteRun struct {
 	answer any // of the last request
 }
 
-// steps runs steps until one fails.
-func (r *suiteRun) steps(list []any) error {
+// steps runs steps until a request fails, and tells all that differs.
+func (r *suiteRun) steps(list []any) (differs suiteFailure) {
 	for _, one := range list {
 		for what, of := range one.(map[string]any) {
 			if what == "skip" {
 				continue
 			}
 			if err := r.step(what, of); err != nil {
-				return err
+				differs = append(differs, inBrief(err.Error()))
+				if what == "do" {
+					return differs
+				}
 			}
 		}
 	}
-	return nil
+	return differs
 }
 
 func (r *suiteRun) step(what string, of any) error {
@@ -78,7 +81,7 @@ func (r *suiteRun) step(what string, of any) error {
 			}
 			continue
 		case "length":
-			value = json.Number(fmt.Sprint(length(value)))
+			value, want = json.Number(fmt.Sprint(length(value))), json.Number(fmt.Sprint(want))
 		case "gt", "gte", "lt", "lte":
 		default:
 			return fmt.Errorf("the step %s is unknown", what)
@@ -119,7 +122,7 @@ func (r *suiteRun) do(step map[string]any) error {
 	header := http.Header{}
 	for key, value := range step {
 		switch key {
-		case "catch", "warnings", "allowed_warnings", "node_selector":
+		case "catch", "warnings", "allowed_warnings", "node_selector": // suiteOptions
 		case "headers":
 			for k, v := range value.(map[string]any) {
 				header.Set(k, fmt.Sprint(r.filled(v)))
@@ -376,7 +379,8 @@ func matches(want, value any) bool {
 	case string:
 		if len(w) > 1 && strings.HasPrefix(w, "/") && strings.HasSuffix(strings.TrimSpace(w), "/") {
 			w = strings.TrimSpace(w)
-			pattern, err := regexp.Compile("(?m)" + uncommented(w[1:len(w)-1]))
+			plain := strings.ReplaceAll(uncommented(w[1:len(w)-1]), "*+", "*") // what Java does not give back is given back
+			pattern, err := regexp.Compile("(?m)" + plain)
 			return err == nil && pattern.MatchString(fmt.Sprint(value))
 		}
 		got, ok := value.(string)
