@@ -37,7 +37,7 @@ type Event struct {
 	Rate json.RawMessage // with Throttle
 
 	Happened Happening // "" for a verb
-	Stint    int       // the record's when the worker saw it, with Stuck and GaveUp; 0: it is not known
+	Stint    int       // the record's when the worker saw it; 0: it is not known
 	Phase    string    // its [Phase.Key], with PhaseBegun, PhaseDone, Stuck and GaveUp; "" when settling, aborting or reversing is stuck
 	Cause    string    // with Stuck and GaveUp; the outcome with PhaseDone
 	Next     string    // what an operator can do about the cause

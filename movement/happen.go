@@ -72,6 +72,8 @@ func (r *Record) phase(e Event) ([]Effect, bool, error) {
 	case e.Happened == PhaseBegun && r.State != Running,
 		e.Happened == PhaseDone && r.State != Running && r.State != Paused:
 		return nil, false, r.late(e)
+	case p != r.open() && e.Stint != 0 && e.Stint != r.Stint: // an operator has put another before it
+		return nil, false, r.late(e)
 	case p != r.open():
 		return nil, false, fault.New(fault.Bug, "phase %s is not the current one", e.Phase)
 	case e.Happened == PhaseBegun:

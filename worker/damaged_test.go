@@ -3,9 +3,11 @@ package worker_test
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/worker"
@@ -72,4 +74,71 @@ func TestWhoseRecordIsDamagedIsNotWorkedForOnAndOn(t *testing.T) {
 	}
 	stop()
 	<-done
+}
+
+// spoiler is a lane of which one turn for "m" meets that the record is changed: as it begins, or when all is done.
+type spoiler struct {
+	*counter
+	late  bool
+	spoil func()
+}
+
+func (s spoiler) Turn(ctx context.Context, slot worker.Slot, m *movement.Record, phase *movement.Phase) (worker.Outcome, error) {
+	if m.ID == "m" && !s.late {
+		s.spoil()
+	}
+	outcome, err := s.counter.Turn(ctx, slot, m, phase)
+	if m.ID == "m" && s.late && outcome.Done {
+		s.spoil()
+	}
+	return outcome, err
+}
+
+// TestARecordThatChangesWithinATurnEndsNoSlot: it is damaged, or set aside, while a slot works for the movement, which
+// then has nobody to tell. Others are worked for all the same.
+func TestARecordThatChangesWithinATurnEndsNoSlot(t *testing.T) {
+	for name, change := range map[string]func(s coord.Store, r coord.Record) error{
+		"damaged": func(s coord.Store, r coord.Record) error {
+			_, err := s.Swap(t.Context(), r.Key, r.Revision, []byte("junk"))
+			return err
+		},
+		"taken away": func(s coord.Store, r coord.Record) error { return s.Delete(t.Context(), r.Key, r.Revision) },
+	} {
+		for _, late := range []bool{false, true} {
+			f := newFleet(t)
+			other := f.state()
+			other.ID = "n"
+			if err := f.Plan(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			spoil := sync.OnceFunc(func() {
+				record, err := f.Store().Get(t.Context(), "movements/m")
+				if err == nil {
+					err = change(f.Store(), record)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			go func() {
+				defer stop()
+				for ctx.Err() == nil {
+					_, err := f.Movement(ctx, "m")
+					if n, _ := f.Movement(ctx, "n"); err != nil && n.State == movement.Finished {
+						return
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			lanes := map[movement.Kind]worker.Lane{"count": spoiler{f.counter, late, spoil}}
+			if err := worker.Run(ctx, f.Driver, lanes, worker.Options{Name: "p", Slots: 1, Pause: time.Millisecond, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+				t.Errorf("%s, late %v: %v", name, late, err)
+			}
+			stop()
+			if n, err := f.Movement(t.Context(), "n"); err != nil || n.State != movement.Finished {
+				t.Errorf("%s, late %v: the other one is %s: %v", name, late, n.State, err)
+			}
+		}
+	}
 }

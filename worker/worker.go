@@ -277,8 +277,11 @@ func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outc
 func (s Slot) tell(ctx context.Context, m *movement.Record, e movement.Event) error {
 	e.By, e.Stint = s.Worker, m.Stint
 	_, _, err := s.Driver.Apply(ctx, m.ID, e)
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Refused) {
+	switch {
+	case fault.Is(err, fault.Conflict), fault.Is(err, fault.Refused):
 		return nil
+	case fault.Is(err, fault.Corrupt), fault.Is(err, fault.NotFound): // damaged, or set aside, meanwhile: others are worked for
+		return Unable(err)
 	}
 	return err
 }
