@@ -92,7 +92,9 @@ func (sh *Shard) withIndex(ctx context.Context, find func(context.Context, *root
 			break
 		}
 		last = key
-		if _, err := repo.renew(ctx, now); err != nil {
+		if _, err := repo.renew(ctx, now); fault.Is(err, fault.NotFound) { // nothing is there any more: no shard that a snapshot lacks
+			break
+		} else if err != nil {
 			return err
 		}
 	}

@@ -168,3 +168,39 @@ func TestDamageOfARepositoryThatIsWrittenTo(t *testing.T) {
 		}
 	}
 }
+
+// TestARepositoryThatGoesAway between the manifest of a shard and what is compared with it, as a folder does of which the
+// mount is lost: that is damage, and never a shard that the snapshot does not hold, which whoever takes what there is passes over.
+func TestARepositoryThatGoesAway(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		open := func(b *swapping) *Index {
+			r, err := Open(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := r.Find(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, err := s.Index(t.Context(), "books")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return i
+		}
+		for n := range 2 {
+			whole := &swapping{states: []*mapBucket{written(3, named, "s")}}
+			i := open(whole)
+			before := whole.calls
+			if _, err := i.Shard(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			for at := before; at < whole.calls; at++ {
+				b := &swapping{at: []int{at}, states: []*mapBucket{written(3, named, "s"), {}}}
+				if _, err := open(b).Shard(t.Context(), n); fault.Is(err, fault.NotFound) {
+					t.Errorf("named %v, shard %d, gone at call %d of %d: %v", named, n, at, whole.calls, err)
+				}
+			}
+		}
+	}
+}
