@@ -154,6 +154,28 @@ func TestWhatTheOtherSideMaySay(t *testing.T) {
 	}
 }
 
+// TestARedirectIsNotFollowed: what is asked, and what is stored, is for the address that the operator has named.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	elsewhere := serving(t, memory.New())
+	asked := 0
+	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		http.Redirect(w, r, elsewhere+r.URL.RequestURI(), http.StatusPermanentRedirect)
+	}))
+	t.Cleanup(to.Close)
+	named := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, to.URL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(named.Close)
+	s, err := remote.Open(t.Context(), remote.Options{Address: named.URL})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(fault.Next(err), "points to") || asked != 0 {
+		t.Errorf("%v → %s; the other host was asked %d times", err, fault.Next(err), asked)
+	}
+	if err == nil {
+		_ = s.Close()
+	}
+}
+
 // TestAWatchThatHearsNothingIsOver, and one that hears signs of life is not.
 func TestAWatchThatHearsNothingIsOver(t *testing.T) {
 	behind := memory.New()

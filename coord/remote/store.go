@@ -45,7 +45,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		err := fault.New(fault.Usage, "%q is no address of a store", o.Address)
 		return nil, fault.WithNext(err, "write http://HOST:PORT")
 	}
-	s := &Store{base: base, http: &http.Client{Transport: o.Transport}, place: o.Place, life: coord.NewLife(), quiet: Silence}
+	s := &Store{base: base, http: &http.Client{Transport: o.Transport, CheckRedirect: stay}, place: o.Place, life: coord.NewLife(), quiet: Silence}
 	if o.Transport == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost = 16
@@ -66,6 +66,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// stay lets a redirect be the answer: what is asked, and the records, are for the address that was named.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close ends the store and its watches.
 func (s *Store) Close() error {

@@ -117,6 +117,8 @@ func refused(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		kind, next = fault.Unauthorised, "check the credentials"
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		kind, next = fault.Refused, "name the address that it points to"
 	case http.StatusNotFound, http.StatusBadRequest, http.StatusMethodNotAllowed:
 		kind, next = fault.Refused, "name a store that reshelve serves, of a version with a coordination store"
 	}
