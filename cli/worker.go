@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
@@ -83,7 +84,7 @@ says which flag it takes.`,
 // token is what a file holds, or the environment.
 func token(file string) (string, error) {
 	if file == "" {
-		return os.Getenv("RESHELVE_TOKEN"), nil
+		return strings.TrimSpace(os.Getenv("RESHELVE_TOKEN")), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
