@@ -129,8 +129,8 @@ func later(a, b time.Time) time.Time {
 }
 
 // Claim gives the piece to worker, whose name no other process, slot or start of a process
-// has. It is fault.Conflict when someone holds it, or it is done or failed; to who holds it
-// already nothing changes, so that a claim of which the answer was lost can be made again.
+// has. It is fault.Conflict when someone holds it, or it is done or failed; whoever holds it
+// already keeps it, so that a claim of which the answer was lost can be made again.
 // A piece that was claimed too often without progress fails instead: the second value is
 // false, and the state Failed with its cause; store it all the same.
 func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error) {
@@ -141,6 +141,7 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 	case l.State != Waiting:
 		return l, false, fault.New(fault.Conflict, "it is %s", l.State)
 	case l.Leased(p, now) && l.LeaseHolderID == worker:
+		l.FormerUntil = later(l.FormerUntil, now) // it has lost hold of it perhaps, and what it had sent
 		return l, true, nil
 	case l.Leased(p, now):
 		return l, false, fault.New(fault.Conflict, "%s holds its lease until %s", l.LeaseHolderID, l.Expiration.Format(time.RFC3339))

@@ -46,6 +46,13 @@ func TestQuiet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	twice, _, err := claimed.Claim(p, "w", at.Add(2*time.Second))
+	if err == nil {
+		twice, err = twice.Complete("w", at.Add(2*time.Second))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		what  string
 		lease work.Lease
@@ -59,6 +66,7 @@ func TestQuiet(t *testing.T) {
 		{"given back, and done by another", then(released, 11*time.Second), 13 * time.Second},
 		{"not heard of, and done by another", then(claimed, 4*time.Second), 6 * time.Second},
 		{"failed, and done by another", then(again, 11*time.Second), 13 * time.Second},
+		{"claimed again by its holder, and done", twice, 5 * time.Second},
 		{"given back with nothing on its way", returned, 0},
 		{"the same, and done by another", then(returned, 11*time.Second), 0},
 	} {
