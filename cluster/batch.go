@@ -262,15 +262,15 @@ func (b *Batch) failure(i int) Failure {
 	return Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing)}
 }
 
-// Lines are the lines of one operation: its action, and its source but for a delete. They are
+// lines are the lines of one operation: its action, and its source but for a delete. They are
 // valid until the batch is reset.
-func (b *Batch) Lines(item int) []byte { return b.body[b.items[item].start:b.end(item)] }
+func (b *Batch) lines(item int) []byte { return b.body[b.items[item].start:b.end(item)] }
 
 // Op reads one operation back that is not one that ensures. Its source is valid until the batch
 // is reset.
 func (b *Batch) Op(item int) Op {
 	op := b.op(item)
-	_, op.Source = cutLine(b.Lines(item))
+	_, op.Source = cutLine(b.lines(item))
 	return op
 }
 
@@ -282,7 +282,7 @@ func (b *Batch) gather(items []int) (body []byte) {
 		return b.body[b.items[first].start:b.end(last)]
 	}
 	for _, i := range items {
-		body = append(body, b.Lines(i)...)
+		body = append(body, b.lines(i)...)
 	}
 	return body
 }

@@ -113,7 +113,14 @@ func (c *Client) CreateTemplate(ctx context.Context, kind TemplateKind, name str
 
 // DeleteTemplate deletes a template. One that is not there is no error.
 func (c *Client) DeleteTemplate(ctx context.Context, kind TemplateKind, name string) error {
-	return gone(c.change(ctx, http.MethodDelete, []string{string(kind), name}, nil))
+	return c.remove(ctx, string(kind), name)
+}
+
+// remove deletes what is there of a name; that nothing is, is no error. Where nobody knows whether it was
+// done, it is not repeated: what is there of that name now may be somebody else's, and the caller looks again.
+func (c *Client) remove(ctx context.Context, path ...string) error {
+	_, err := c.Send(ctx, Request{Method: http.MethodDelete, Path: path})
+	return gone(err)
 }
 
 // gone takes "not found" as done.
@@ -158,7 +165,7 @@ func (c *Client) DeleteIndex(ctx context.Context, name string) error {
 	if strings.ContainsAny(name, "*,?") || name == "_all" || name == "" {
 		return fault.New(fault.Usage, "%q names more than one index to delete", name)
 	}
-	return gone(c.change(ctx, http.MethodDelete, []string{name}, nil))
+	return c.remove(ctx, name)
 }
 
 // PutMapping adds fields to the mapping of an index.
@@ -282,7 +289,7 @@ func (c *Client) DeleteDataStream(ctx context.Context, name string) error {
 	if strings.ContainsAny(name, "*,?") || name == "" {
 		return fault.New(fault.Usage, "%q names more than one data stream to delete", name)
 	}
-	return gone(c.change(ctx, http.MethodDelete, []string{"_data_stream", name}, nil))
+	return c.remove(ctx, "_data_stream", name)
 }
 
 // Rollover gives a data stream or an alias a new index to write to.

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -177,5 +178,67 @@ func TestAnIndexOfOthersAtTheMomentOfMaking(t *testing.T) {
 	r.leaves(id, "index ledger is there, and nothing proves that the movement made it")
 	if !r.has("ledger") {
 		t.Error("abort has deleted it")
+	}
+}
+
+// losing loses the answer to one request, which the target has carried out; others do something before anything can be
+// repeated.
+type losing struct {
+	what string // method and path
+	then func()
+	lost *bool
+}
+
+// RoundTrip is http.RoundTripper's.
+func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || *l.lost || r.Method+" "+r.URL.Path != l.what {
+		return answer, err
+	}
+	_ = answer.Body.Close()
+	*l.lost = true
+	l.then()
+	return nil, io.ErrUnexpectedEOF
+}
+
+// TestADeletionWhoseAnswerIsLost is not repeated by an abort when others have made a thing of that name meanwhile, as
+// whoever goes on writing to an index makes it again.
+func TestADeletionWhoseAnswerIsLost(t *testing.T) {
+	for name, tc := range map[string]struct {
+		repository, snapshot string
+		plan                 func(r *rig) migrate.Plan
+		made                 []string // the thing
+		theirs               func(r *rig)
+		said                 string
+	}{
+		"index": {history, "two", func(r *rig) migrate.Plan { return r.plan("ledger") }, []string{"ledger"},
+			func(r *rig) { r.do("PUT", []string{"ledger", "_doc", "theirs"}, `{"a":1}`, nil) }, "index ledger"},
+		"stream": {streams, "only", appended, []string{"_data_stream", "loans-2024"},
+			func(r *rig) { r.do("PUT", []string{"_data_stream", "loans-2024"}, "", nil) }, "data stream loans-2024"},
+		"template": {streams, "only", func(r *rig) migrate.Plan {
+			plan := r.plan("old-shelf")
+			plan.Templates = allTemplates(r)
+			return plan
+		}, []string{"_index_template", "loans"},
+			func(r *rig) { r.do("PUT", []string{"_index_template", "loans"}, `{"index_patterns":["mine-*"]}`, nil) }, "template loans"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tc.repository, tc.snapshot)
+			id := r.start(tc.plan(r))
+			if m, _ := r.work(id); m.State != movement.Switched || !r.has(tc.made...) {
+				t.Fatalf("%s: %s", m.State, m.Cause)
+			}
+			direct, lost := *r, false
+			var err error
+			r.target, err = cluster.Open(t.Context(), cluster.Options{URL: r.url,
+				Transport: losing{"DELETE /" + strings.Join(tc.made, "/"), func() { tc.theirs(&direct) }, &lost}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.leaves(id, tc.said)
+			if !lost || !r.has(tc.made...) {
+				t.Errorf("the answer was lost: %v; abort has deleted what others have made", lost)
+			}
+		})
 	}
 }
