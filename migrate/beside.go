@@ -66,9 +66,19 @@ func othersOf(r *cluster.Result) (all []Other) {
 	return all
 }
 
-// addOthers keeps the first ones.
+// addOthers keeps the first ones, and before all others those that were replaced: they are nowhere else.
 func addOthers(all, more []Other) []Other {
-	return append(slices.Clip(all), more[:min(len(more), maxOthers-min(len(all), maxOthers))]...)
+	all = append(slices.Clip(all), more...)
+	slices.SortStableFunc(all, func(a, b Other) int {
+		switch {
+		case a.What == replaced && b.What != replaced:
+			return -1
+		case a.What != replaced && b.What == replaced:
+			return 1
+		}
+		return 0
+	})
+	return all[:min(len(all), maxOthers)]
 }
 
 // beside sends the operations of a batch where others may have written. It looks at what the target

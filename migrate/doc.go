@@ -70,9 +70,11 @@
 //     are not changed, and neither is ever deleted; nor is what nothing proves to be the
 //     movement's: a stream or a template whose entry of the ledger nobody has completed; an
 //     index whose uuid is not that of its entry or, where nobody has completed that, without label.
-//  5. A delta, a repair and a redrive leave what other clients changed on the target, and name it.
-//     One exception, also named: a document that is re-created by them in the moment in which
-//     another client creates it.
+//  5. A delta, a repair and a redrive leave what other clients wrote on the target, and name it; where
+//     items of a copy are done again, versions decide, as in the copy. One exception, also named unless
+//     the answer is lost: a document that is re-created by them in the moment in which another client
+//     creates it. A document that other clients deleted comes again where the source changed it, unless
+//     the target remembers the deletion in a version that is not lower.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.
@@ -90,7 +92,7 @@
 // target has (cluster.Client.Look), and replaces or deletes that only where it is the movement's, on
 // the condition that it is still the very write that was seen. In a delta that is the movement's which
 // is, in content and routing, what the older snapshot held; in a repair of a whole copy, what the
-// comparison saw. What meets the condition no more is looked at again; what is others' is left, counted,
+// comparison saw; of what the target had refused, and a redrive sends again, nothing. What meets the condition no more is looked at again; what is others' is left, counted,
 // and named (Other). A repeat of such a write, whenever it comes, meets its condition no more.
 //
 // Servers take no version beside a condition. What is replaced gets the version that follows the

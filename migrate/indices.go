@@ -42,10 +42,10 @@ func (t *turn) indices(ctx context.Context) (worker.Outcome, error) {
 	return worker.Outcome{Worked: outcome.Worked}, err
 }
 
-// now is the store's time, or the zero time when that cannot be told: then nothing looks
-// free that was claimed.
+// now is a time of the store that has surely come, for whoever asks it, or the zero time when that
+// cannot be told: then nothing looks free that was claimed.
 func (t *turn) now(ctx context.Context) time.Time {
-	at, err := t.Driver.Now(ctx)
+	at, err := t.Driver.Passed(ctx)
 	if err != nil {
 		return time.Time{}
 	}

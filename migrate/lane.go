@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -130,12 +132,15 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 	if l.open == nil {
 		l.open = map[string]*sides{}
 	}
-	both := l.open[m.ID]
-	if both == nil {
+	both, known := l.open[m.ID]
+	if !known {
 		both = &sides{opening: make(chan struct{}, 1)}
 		l.open[m.ID] = both
 	}
 	l.mu.Unlock()
+	if !known {
+		l.forgetEnded(ctx, s.Driver, m.ID)
+	}
 	select {
 	case both.opening <- struct{}{}:
 		defer func() { <-both.opening }()
@@ -149,6 +154,25 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 		both.opened = true
 	}
 	return &turn{both, s, m, l}, nil
+}
+
+// forgetEnded lets go of what was opened for other movements that have ended, or are gone: a process that lives long does
+// not keep a repository for each.
+func (l *Lane) forgetEnded(ctx context.Context, d *drive.Driver, but string) {
+	l.mu.Lock()
+	ids := slices.Sorted(maps.Keys(l.open))
+	l.mu.Unlock()
+	for _, id := range ids {
+		if id == but {
+			continue
+		}
+		m, err := d.Movement(ctx, id)
+		if fault.Is(err, fault.NotFound) || err == nil && m.State.Ended() {
+			l.mu.Lock()
+			delete(l.open, id)
+			l.mu.Unlock()
+		}
+	}
 }
 
 // ending is a turn of what ends a movement: the repository is not needed for that, and need

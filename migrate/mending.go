@@ -80,20 +80,23 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 
 // care is how a document is sent again. A delta replaces what the older snapshot held and nothing
 // else; other movements what the comparison has seen, if it is still that; where nobody has
-// compared it, what is not newer, and without a version nothing.
+// compared it, what is not newer, and without a version, or in a delta, nothing.
 func (m *mending) care(key uint64, doc *document.Document) care {
 	version := int64(reconcile.UnknownVersion)
 	if doc.Versions != nil {
 		version = doc.Versions.Version
 	}
 	p := print{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source)), version: version}
+	saw, compared := m.run.Saw(key)
 	if m.older != nil {
 		c := p.care(m.was[key])
 		c.blind = false
+		if !compared { // what the older snapshot held of it was not read
+			c.fresh, c.unseen = max(version, 1), true
+		}
 		return c
 	}
 	c := care{want: p.content, fresh: version, ties: version >= 0}
-	saw, compared := m.run.Saw(key)
 	switch {
 	case compared:
 		c.mine = func(there *standing) bool { return there.content == saw }

@@ -1,12 +1,15 @@
 package migrate
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/work"
 )
 
 // TestWhatNobodyHasCompared: a repair replaces of it what is not newer, and without versions
@@ -19,18 +22,26 @@ func TestWhatNobodyHasCompared(t *testing.T) {
 		at      int64 // its version
 		sends   bool
 		kind    string
+		delta   bool
+		as      int64 // the version that it is sent in
 	}{
-		"without a version, it differs":      {-1, wrong, 1, false, notCompared},
-		"without a version, it is right":     {-1, right, 1, false, ""},
-		"without a version, it is not there": {-1, "", 0, true, ""},
-		"it is as old":                       {7, wrong, 7, true, ""},
-		"it is newer":                        {7, wrong, 8, false, changedByOthers},
+		"without a version, it differs":      {-1, wrong, 1, false, notCompared, false, 0},
+		"without a version, it is right":     {-1, right, 1, false, "", false, 0},
+		"without a version, it is not there": {-1, "", 0, true, "", false, -1},
+		"it is as old":                       {7, wrong, 7, true, "", false, -1},
+		"it is newer":                        {7, wrong, 8, false, changedByOthers, false, 0},
+		"of a delta, it differs":             {7, wrong, 5, false, notCompared, true, 0}, // perhaps as the older snapshot held it
+		"of a delta, it is right":            {7, right, 5, false, "", true, 0},
+		"of a delta, it is not there":        {7, "", 0, true, "", true, 7}, // above what the older snapshot held
 	} {
 		doc := &document.Document{ID: []byte("a"), Source: []byte(right)}
 		if tc.version >= 0 {
 			doc.Versions = &document.Versions{Version: tc.version}
 		}
 		m := &mending{comparing: &comparing{turn: &turn{}, run: reconcile.NewRun("books", 1, reconcile.Bounds{})}}
+		if tc.delta {
+			m.older, m.was = &snapshot.Index{}, map[uint64]*before{}
+		}
 		var batch cluster.Batch
 		op := cluster.Op{Action: cluster.Index, Index: "books", ID: doc.ID, Source: doc.Source, Version: tc.version}
 		c := &careful{turn: m.turn, batch: &batch, cares: []care{m.care(m.printer.Key(doc.ID, nil), doc)}, created: make([]int, 1)}
@@ -43,12 +54,27 @@ func TestWhatNobodyHasCompared(t *testing.T) {
 		if len(c.result.Conflicts) > 0 {
 			kind = c.result.Conflicts[0].Type
 		}
-		if sends != tc.sends || kind != tc.kind || !sends && kind == "" && c.result.Acknowledged != 1 {
+		if sends != tc.sends || sends && op.Version != tc.as || kind != tc.kind || !sends && kind == "" && c.result.Acknowledged != 1 {
 			t.Errorf("%s: sent %v, %+v", name, sends, c.result)
 		}
 	}
 	said := (&Mended{Unseen: 2, Others: []Other{{ID: "a", What: notCompared}}}).String()
-	if !strings.Contains(said, `2 differ, were not compared one by one and have no version, and are left so ("a"): repair again`) {
+	if !strings.Contains(said, `2 differ and were not compared one by one, and are left so ("a"): repair again`) {
+		t.Error(said)
+	}
+}
+
+// TestWhatWasReplacedIsNamed, however many others were met before: a document that others have lost is named first.
+func TestWhatWasReplacedIsNamed(t *testing.T) {
+	var all []Other
+	for n := range 2 * maxOthers {
+		all = addOthers(all, []Other{{ID: strconv.Itoa(n), What: changedByOthers}})
+	}
+	all = addOthers(all, []Other{{ID: "left", What: deletedByOthers}, {ID: "lost", What: replaced}})
+	if len(all) != maxOthers || all[0].ID != "lost" || all[1].ID != "0" {
+		t.Errorf("%+v", all)
+	}
+	if said := sentAgain(&work.Counts{Acknowledged: 1}, all); !strings.Contains(said, `they were replaced ("lost")`) {
 		t.Error(said)
 	}
 }

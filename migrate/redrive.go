@@ -85,6 +85,8 @@ type letter struct {
 	work.Lease
 	Item  string      `json:"item"`
 	Again work.Counts `json:"again"`
+	// Others names the first of those that others have written since.
+	Others []Other `json:"others,omitempty"`
 }
 
 // makeLetters makes a piece for each item of which documents failed.
@@ -151,7 +153,8 @@ func (t *turn) sendLetters(ctx context.Context, held *drive.Held[letter, *letter
 		err = held.Update(func(l letter, now time.Time) (letter, error) {
 			beaten, err := l.Beat(t.Worker, now, true)
 			l.Lease = beaten
-			l.Again.Add(again)
+			l.Again.Add(again.Counts)
+			l.Others = addOthers(l.Others, again.others)
 			return l, err
 		})
 		if err != nil {
@@ -162,10 +165,10 @@ func (t *turn) sendLetters(ctx context.Context, held *drive.Held[letter, *letter
 }
 
 // sendLetter sends one list again.
-func (t *turn) sendLetter(ctx context.Context, index string, shard *snapshot.Shard, b *failed) (work.Counts, error) {
+func (t *turn) sendLetter(ctx context.Context, index string, shard *snapshot.Shard, b *failed) (resent, error) {
 	list, err := failuresOf(ctx, t.Driver, t.movement.ID, b)
 	if err != nil {
-		return work.Counts{}, err
+		return resent{}, err
 	}
 	positions := make([]int64, len(list))
 	for i := range list {
@@ -173,12 +176,12 @@ func (t *turn) sendLetter(ctx context.Context, index string, shard *snapshot.Sha
 	}
 	again, err := t.resend(ctx, index, shard, positions)
 	if err != nil {
-		return again.Counts, err
+		return again, err
 	}
 	if len(again.failed) == 0 {
-		return again.Counts, t.removeFailures(ctx, b)
+		return again, t.removeFailures(ctx, b)
 	}
-	return again.Counts, t.keepFailures(ctx, b.Item, index, b.From, again.failed)
+	return again, t.keepFailures(ctx, b.Item, index, b.From, again.failed)
 }
 
 // redriven says what came of it.
@@ -196,9 +199,12 @@ func (t *turn) redriven(ctx context.Context, run string) (string, error) {
 		return "", err
 	}
 	var sum work.Counts
+	var others []Other
 	unsent := ""
-	for _, l := range letters {
+	for _, key := range slices.Sorted(maps.Keys(letters)) {
+		l := letters[key]
 		sum.Add(l.Again)
+		others = addOthers(others, l.Others)
 		if l.State == work.Failed {
 			unsent = fmt.Sprintf("; those of %s could not be: %s", l.Item, l.Cause)
 		}
@@ -212,5 +218,5 @@ func (t *turn) redriven(ctx context.Context, run string) (string, error) {
 			text += fmt.Sprintf("%s opened again, of which %d failed again, ", counted(what.opened, what.plural), what.failed)
 		}
 	}
-	return text + sentAgain(&sum) + unsent, nil
+	return text + sentAgain(&sum, others) + unsent, nil
 }

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -98,6 +99,41 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 				t.Errorf("%+v", progress.Counts)
 			}
 		})
+	}
+}
+
+// TestADocumentThatOthersHavePutRight: the target has refused it, and they have written it themselves since. A redrive
+// leaves that, with versions and without, and names it.
+func TestADocumentThatOthersHavePutRight(t *testing.T) {
+	for _, noVersions := range []bool{false, true} {
+		p := newCopied(t, "opensearch-2.19.0-basic")
+		p.put([]string{"loans"}, `{"mappings":{"dynamic":"strict","properties":{"n":{"type":"integer"}}}}`)
+		plan := p.plan("second")
+		plan.NoVersions = noVersions
+		p.start("m", plan)
+		if m, progress := p.work("m"); m.State != movement.Held || progress.Failed < 2 {
+			t.Fatalf("it is %s: %s", m.State, m.Cause)
+		}
+		failed := map[string]bool{}
+		err := migrate.Failures(t.Context(), p.driver, "m", "loans", func(_ string, _ int, f migrate.Failure) error {
+			failed[f.ID] = true
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := pick(t, nil, p.held("second", "loans"), func(_, is string) bool { return is != "" && is != theirs })
+		if !failed[id] {
+			t.Fatalf("%q has not failed", id)
+		}
+		p.put([]string{"loans", "_mapping"}, `{"dynamic":"false"}`)
+		p.put([]string{"loans", "_doc", id}, theirs)
+		p.tell("m", movement.Redrive)
+		m, progress := p.work("m")
+		said, left := phaseOf(&m, movement.RedrivePhase), fmt.Sprintf("1 were changed or deleted on the target since, and are left so (%q)", id)
+		if doc := p.doc("loans", id); doc != theirs || !strings.Contains(said, left) || progress.Failed != 0 {
+			t.Errorf("without versions %v: it is %s; %s", noVersions, doc, said)
+		}
 	}
 }
 

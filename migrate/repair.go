@@ -23,7 +23,7 @@ type Mended struct {
 	work.Counts // Conflicts are those of Gone and Unseen, too
 	// Gone were deleted on the target, in a version that is not older than the snapshot's.
 	Gone int64 `json:"gone,omitempty"`
-	// Unseen differ, were not compared one by one, and have no version: they are left.
+	// Unseen differ, and were not compared one by one, where no version tells whose they are: they are left.
 	Unseen  int64 `json:"unseen,omitempty"`
 	Deleted int64 `json:"deleted,omitempty"` // they had been deleted in the source, and come back
 	Kept    int64 `json:"kept,omitempty"`    // of such: others have changed them since
@@ -49,11 +49,9 @@ func (m *Mended) String() string {
 	if others := m.Conflicts - m.Gone - m.Unseen + m.Kept; others > 0 {
 		text += fmt.Sprintf(", %d were changed on the target since, and are left so%s", others, named(m.Others, changedByOthers))
 	}
-	if overwritten := named(m.Others, replaced); overwritten != "" {
-		text += ", others wrote some in the moment in which these were created again, and they were replaced" + overwritten
-	}
+	text += overwritten(m.Others)
 	if m.Unseen > 0 {
-		text += fmt.Sprintf(", %d differ, were not compared one by one and have no version, and are left so%s: repair again, which compares them", m.Unseen, named(m.Others, notCompared))
+		text += fmt.Sprintf(", %d differ and were not compared one by one, and are left so%s: repair again, which compares them", m.Unseen, named(m.Others, notCompared))
 	}
 	if m.Gone > 0 {
 		text += fmt.Sprintf(", %d were deleted on the target since, in a newer version, and stay deleted: accept that with reshelve movement finish; "+
@@ -65,12 +63,21 @@ func (m *Mended) String() string {
 	return text
 }
 
+// overwritten names those that were replaced; "" when there are none.
+func overwritten(all []Other) string {
+	ids := named(all, replaced)
+	if ids == "" {
+		return ""
+	}
+	return ", others wrote some in the moment in which these were created again, and they were replaced" + ids
+}
+
 // named are the ids of those to whom something happened, in brackets; "" when it happened to none.
-func named(all []Other, what string) string {
+func named(all []Other, what ...string) string {
 	const most = 5
 	var ids []string
 	for _, o := range all {
-		if o.What == what && len(ids) < most {
+		if slices.Contains(what, o.What) && len(ids) < most {
 			ids = append(ids, strconv.Quote(o.ID))
 		}
 	}

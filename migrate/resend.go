@@ -17,20 +17,22 @@ import (
 type resent struct {
 	work.Counts
 	failed []Failure // for good
+	others []Other   // whom it has met
 }
 
 func (r *resent) add(b *batch) {
 	r.Add(b.counts)
 	r.failed = append(r.failed, b.bad...)
+	r.others = addOthers(r.others, b.others)
 }
 
-// sentAgain is for people. What the target has in a newer version, or has deleted since, is
-// left alone: a repeat never makes anything older.
-func sentAgain(c *work.Counts) string {
+// sentAgain is for people. What others have changed or deleted on the target since is left alone.
+func sentAgain(c *work.Counts, others []Other) string {
 	text := counted(int(c.Acknowledged), "documents") + " sent again"
 	if c.Conflicts > 0 {
-		text += fmt.Sprintf(", %d were changed or deleted on the target since, and are left so", c.Conflicts)
+		text += fmt.Sprintf(", %d were changed or deleted on the target since, and are left so%s", c.Conflicts, named(others, changedByOthers, deletedByOthers))
 	}
+	text += overwritten(others)
 	if c.Failed > 0 {
 		text += fmt.Sprintf(", %d failed again", c.Failed)
 	}
@@ -58,6 +60,7 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	}
 	defer docs.Close()
 	b := &batch{}
+	var printer document.Fingerprinter
 	for docs.Next() {
 		doc := docs.Document()
 		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
@@ -75,10 +78,13 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 			r.add(b)
 			b = &batch{}
 		}
-		if cares == nil {
-			b.add(doc, op)
-		} else {
+		switch {
+		case cares != nil:
 			b.heed(doc, op, cares[doc.Position.Number])
+		case op.Action == cluster.Index && !t.plan.IntoExisting:
+			b.heed(doc, op, refusedOnce(&printer, doc))
+		default: // into a stream, which replaces nothing, or where versions decide, as in the copy
+			b.add(doc, op)
 		}
 	}
 	if err := docs.Err(); err != nil {
@@ -87,6 +93,16 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	_, err = t.sendNow(ctx, b)
 	r.add(b)
 	return r, err
+}
+
+// refusedOnce is the care for a document of a copy that the target did not take: what is there now is of
+// others, who have perhaps put right what was wrong with it.
+func refusedOnce(printer *document.Fingerprinter, doc *document.Document) care {
+	c := care{want: contentOf(printer.Of(doc.ID, doc.Routing, doc.Source)), fresh: -1, mine: nothing}
+	if v := doc.Versions; v != nil {
+		c.fresh, c.ties = v.Version, v.Version >= 0
+	}
+	return c
 }
 
 // takesAgain is the index of the target that takes documents of an index once more: of a data

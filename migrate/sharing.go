@@ -52,7 +52,7 @@ type sharing struct {
 	slots   int // of this process, that send
 	others  int // slots of other processes
 	shares  int
-	wrote   time.Time // when the record was written, by the store's clock
+	wrote   time.Time // when the record was written, by this machine's own running
 	told    string    // what the record says of waiting
 	waiting error     // of the writer, as it is now
 }
@@ -100,9 +100,9 @@ func (t *turn) mayGoOn(ctx context.Context, m *movement.Record) bool {
 	if err != nil || limits.Hours.IsZero() {
 		return true
 	}
-	now := t.now(ctx)
+	now, err := t.Driver.Now(ctx)
 	open, _ := limits.Hours.Open(now)
-	return open || now.IsZero()
+	return open || err != nil
 }
 
 // adapt takes the movement's limits, and this process's share of them. Limits that this
@@ -121,9 +121,9 @@ func (t *turn) adapt(ctx context.Context, m *movement.Record) {
 	if s.waiting != nil {
 		waits = s.waiting.Error()
 	}
-	due := (limits.Rate() != Rate{} || waits != s.told) && now.Sub(s.wrote) >= interval(s.shares, t.plan.Policy.Heartbeat)
+	due := (limits.Rate() != Rate{} || waits != s.told) && time.Since(s.wrote) >= interval(s.shares, t.plan.Policy.Heartbeat)
 	if due {
-		s.wrote, s.told = now, waits
+		s.wrote, s.told = time.Now(), waits
 	}
 	mine := share{Slots: s.slots, HeardAt: now, Waiting: waits}
 	s.mu.Unlock()
