@@ -32,7 +32,8 @@
 //  5. Time in records is the store's; a machine whose clock is off by more than the tolerance
 //     claims nothing. Where the store's clock was set back, leases go on, what was taken before is
 //     left to its holder until the clock has caught up, and no attempt is spent on a lease that
-//     would end at birth.
+//     would end at birth. Where that clock leaps ahead, leases end early, and who holds one hears of it
+//     at the next heartbeat: until then two may be at work.
 //
 // Absent on purpose: what phases do (the lanes), and choosing which piece to claim (worker).
 package drive

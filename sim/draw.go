@@ -22,10 +22,7 @@ func Draw(seed uint64) *Script {
 		s.Delta = []string{"forth", "forth", "back"}[r.IntN(3)]
 	}
 	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
-	befalls := func(who string) string {
-		kinds := slices.DeleteFunc(slices.Clone(Befalls[who]), func(kind string) bool { return kind == "barren" })
-		return kinds[r.IntN(len(kinds))]
-	}
+	befalls := func(who string) string { return anyOf(r, who) }
 	for range r.IntN(7) {
 		m := Mishap{At: between(time.Millisecond, 60*time.Second), For: between(time.Second, 40*time.Second)}
 		switch r.IntN(13) {
@@ -58,6 +55,12 @@ func Draw(seed uint64) *Script {
 	s.Mishaps = append(s.Mishaps, s.rare(r, between)...)
 	s.alone(seed)
 	return s
+}
+
+// anyOf is a failure of those that befall somebody; one that alone draws is not among them.
+func anyOf(r *rand.Rand, who string) string {
+	kinds := slices.DeleteFunc(slices.Clone(Befalls[who]), func(kind string) bool { return kind == "barren" })
+	return kinds[r.IntN(len(kinds))]
 }
 
 // alone adds what befalls one worker, or the clock, by chances of its own.
@@ -115,10 +118,7 @@ func DrawShelves(seed uint64) *Script {
 	}
 	s.Mishaps = asked
 	whom := func() string { return fmt.Sprintf("w%d", 1+r.IntN(s.Workers)) }
-	befalls := func(who string) string {
-		kinds := slices.DeleteFunc(slices.Clone(Befalls[who]), func(kind string) bool { return kind == "barren" })
-		return kinds[r.IntN(len(kinds))]
-	}
+	befalls := func(who string) string { return anyOf(r, who) }
 	for range r.IntN(6) {
 		m := Mishap{At: near(), For: between(time.Second, 30*time.Second)}
 		step := fmt.Sprint(20 + r.IntN(60*len(asked)))

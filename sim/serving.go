@@ -108,11 +108,11 @@ func (w *shelves) unlock(p *process) {
 	_, _ = p.ask(context.WithoutCancel(p.ctx), &call{to: "disk", verb: "unlock", do: func() any { w.died(p); return nil }})
 }
 
-// died lets go of what a process has that is no more.
 func (w *shelves) copies() bool { return false }
 
 func (w *shelves) sends(*call) {}
 
+// died lets go of what a process has that is no more.
 func (w *shelves) died(p *process) {
 	if w.served == p {
 		w.served = nil
