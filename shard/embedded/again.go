@@ -39,7 +39,7 @@ func (x *segments) again(ctx context.Context, keep bool, told func(rows int64)) 
 	}
 	s := x.shard
 	s.mu.Lock()
-	stated, v := s.stated, s.published
+	was, v := s.settled(), s.published
 	v.users++
 	s.mu.Unlock()
 	r := &reader{view: v} // keeps the changes behind it
@@ -51,29 +51,39 @@ func (x *segments) again(ctx context.Context, keep bool, told func(rows int64)) 
 	g.scans = true
 	if keep {
 		g.keep(v.stack)
+	} else if err := x.roomFor(v.stack.entries); err != nil {
+		return 0, err
 	}
 	st, err := g.stack()
 	if err != nil {
 		return 0, err
 	}
 	defer st.release()
-	return g.indexed, x.inTurn(ctx, nil, func() error { return x.moveTo(ctx, v, st, stated) })
+	return g.indexed, x.inTurn(ctx, nil, func() error { return x.moveTo(ctx, v, st, was) })
 }
+
+// settled is what has settled the counts of a shard, and how often.
+type settled struct {
+	stated    int // its state was taken from disk, or counted for another range
+	corrected int // its documents were, by what was read
+}
+
+// settled are those of now. The mutex is held.
+func (s *local) settled() settled { return settled{s.stated, s.corrected} }
 
 // moveTo makes a stack the shard's that was made of a view's rows, and publishes it with what was
 // written since. The turn is held.
-func (x *segments) moveTo(ctx context.Context, v *view, st *stack, stated int) error {
+func (x *segments) moveTo(ctx context.Context, v *view, st *stack, was settled) error {
 	s := x.shard
 	for first := true; ; first = false {
 		s.mu.Lock()
-		if s.stated != stated {
+		if s.stated != was.stated {
 			s.mu.Unlock()
-			return fault.New(fault.Unavailable, "it was read again from the disk meanwhile")
+			return fault.New(fault.Unavailable, "it was read again from the disk meanwhile, or has owned another range")
 		}
 		var err error
-		if first {
+		if first && s.corrected == was.corrected { // else by somebody who has read the same
 			err = s.recounted(v, st.rows.docs)
-			x.recount = false // each entry was counted
 		}
 		var next *view
 		var base *stack
@@ -84,10 +94,24 @@ func (x *segments) moveTo(ctx context.Context, v *view, st *stack, stated int) e
 		if err != nil {
 			return err
 		}
-		if _, done, err := x.advanceFrom(ctx, next, base, st, true); done || err != nil {
+		_, done, err := x.advanceFrom(ctx, next, base, st, true)
+		if done {
+			x.agreed()
+		}
+		if done || err != nil {
 			x.wake()
 			return err
 		}
+	}
+}
+
+// agreed notes that the newest stack was made out of rows, of which each entry was counted.
+func (x *segments) agreed() {
+	x.shard.mu.Lock()
+	defer x.shard.mu.Unlock()
+	x.recount = false
+	if x.stack.whole() == nil {
+		x.lacking = false
 	}
 }
 
@@ -102,6 +126,7 @@ func (s *local) recounted(v *view, docs int64) error {
 		return err
 	}
 	defer done()
+	s.corrected++
 	s.state.docs += docs - v.docs
 	return db.Set(stateKey(s.id), encodeState(&s.state), pebble.NoSync)
 }
@@ -112,6 +137,7 @@ type gathering struct {
 	told    func(rows int64) // nil: nobody wants to know
 	of      []*entry         // that may show some
 	seen    []*segment.Bits  // docs of each that are rows
+	missing []shard.Ref      // rows that none of them shows, to be indexed
 	rows    int64
 	indexed int64 // of the rows
 }
@@ -178,28 +204,52 @@ func (g *gathering) scan() error {
 		failed = g.meet(row)
 		return failed == nil
 	})
+	if err = errors.Join(failed, err); err == nil {
+		err = g.index()
+	}
 	if g.told != nil {
 		g.told(g.rows)
 	}
-	return errors.Join(failed, err)
+	return err
 }
 
-// meet indexes a row, unless an entry shows it.
+// meet indexes a row, or notes it where an entry may show it.
 func (g *gathering) meet(row shard.Row) error {
-	if g.of != nil {
-		if shown, err := g.shows(&row); shown || err != nil {
-			return err
-		}
+	if g.of == nil {
+		g.indexed++
+		return g.add(row)
+	}
+	if shown, err := g.shows(&row); shown || err != nil {
+		return err
+	}
+	if g.missing = append(g.missing, row.Ref); len(g.missing) < missingAtOnce {
+		return nil
+	}
+	return g.index()
+}
+
+// missingAtOnce is how many rows are indexed together that no entry shows. Between them no segment is
+// in the making, of which there are few at a time in all of the engine: most rows are shown.
+const missingAtOnce = 4096
+
+// index indexes what is missing.
+func (g *gathering) index() error {
+	for _, ref := range g.missing {
+		var row shard.Row
 		err := g.view.read(func(from *pebble.Snapshot) (err error) {
-			row, _, err = g.shard.get(from, row.Ref, false)
+			row, _, err = g.shard.get(from, ref, false)
 			return err
 		})
+		if err == nil {
+			err = g.add(row)
+		}
 		if err != nil {
 			return err
 		}
 	}
-	g.indexed++
-	return g.add(row)
+	g.indexed += int64(len(g.missing))
+	g.missing = g.missing[:0]
+	return g.cut()
 }
 
 // shows reports whether a row is shown, and notes where: once.

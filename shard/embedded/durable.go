@@ -172,6 +172,7 @@ func (x *segments) storeNext(next durable) error {
 		return err
 	}
 	next.unsure = false
+	files.named(x.shard.id.Index, next.entries)
 	x.durable = next
 	x.committed.Store(next.committed)
 	return nil

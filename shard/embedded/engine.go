@@ -114,10 +114,10 @@ func (e *Engine) tidy() {
 	if err != nil {
 		e.options.Logger.Warn("store: old segment files are not removed", "folder", e.dir, "cause", err)
 	}
+	e.files.measure(found) // first: what is removed is taken away from what was counted
 	for index := range found {
 		e.sweep(index)
 	}
-	e.files.measure(found)
 }
 
 // sweep removes the segment files of an index that no manifest names and that nobody reads.

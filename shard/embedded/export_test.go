@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -158,4 +159,43 @@ func WriteBegun(ctx context.Context, s shard.Shard, op shard.Op) error {
 	l := s.(*local)
 	_, err := l.writeGroup(ctx, l.gate.now().Epoch, []shard.Op{op}, make([]shard.Result, 1))
 	return err
+}
+
+// SetRetry gives the time after which what has failed is tried again, until it is undone.
+func SetRetry(after time.Duration) (undo func()) {
+	was := retryAfter
+	retryAfter = after
+	return func() { retryAfter = was }
+}
+
+// SpoilValue makes a document one that cannot be read.
+func (e *Engine) SpoilValue(s shard.Shard, ref shard.Ref) error {
+	l := s.(*local)
+	rows, err := l.rows(e.db, false)
+	if err != nil {
+		return err
+	}
+	_, found, err := l.find(rows, ref, true, nil)
+	if !found {
+		return errors.Join(err, rows.Close(), errors.New("it is not there"))
+	}
+	key := bytes.Clone(rows.Key())
+	return errors.Join(rows.Close(), e.db.Set(key, []byte("spoiled"), pebble.Sync))
+}
+
+// HoldMerges takes the slot of merges, until it is undone.
+func (e *Engine) HoldMerges() (undo func()) {
+	e.merging <- struct{}{}
+	return func() { <-e.merging }
+}
+
+// Making is how many segments are in the making.
+func (e *Engine) Making() int { return cap(e.makers) - len(e.makers) }
+
+// ShowMore has a shard say that there is a document more than it shows.
+func ShowMore(s shard.Shard) {
+	l := s.(*local)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.published.docs++
 }

@@ -46,11 +46,11 @@ type files struct {
 
 	naming sync.RWMutex // held for writing while it is found out what no manifest names
 
-	left func(index uint32) // called when the last user lets go of a file that a sweep has left for that; without locks of files
+	left func(index uint32) // called when the last user lets go of a file that need not be there; without locks of files
 
 	mu      sync.Mutex
 	open    map[string]*file // by path
-	kept    map[string]bool  // paths that a sweep found unneeded but open
+	kept    map[string]bool  // paths that are open and need not be there: no manifest has named them yet, or a sweep has found none
 	writing map[string]bool  // paths that create is about to open
 	made    map[uint32]bool  // folders of indices that are there, durably
 	sizes   map[uint32]int64 // bytes of segment files, by index
@@ -112,8 +112,7 @@ func (fs *files) get(index uint32, name string) (*file, error) {
 	return f, nil
 }
 
-// close lets go of a file without users. It reports whether a sweep has left the file because
-// it was open.
+// close lets go of a file without users. It reports whether the file need not be there.
 func (fs *files) close(path string, f *file, unmap func()) (kept bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -144,7 +143,8 @@ func (fs *files) load(path string) (data []byte, unmap func(), err error) {
 }
 
 // create writes a file under a name that no other has, syncs it, and opens it. It has
-// one user. Nothing is left of one that fails.
+// one user. Nothing is left of one that fails, nor of one that no manifest names before its last
+// user lets go of it.
 func (fs *files) create(index uint32, write func(io.Writer) error) (*file, error) {
 	if err := fs.mkdir(index); err != nil {
 		return nil, err
@@ -167,7 +167,17 @@ func (fs *files) create(index uint32, write func(io.Writer) error) (*file, error
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.count(index, int64(f.Bytes()))
+	fs.kept[path] = true
 	return f, nil
+}
+
+// named notes that a manifest names files.
+func (fs *files) named(index uint32, entries []listed) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, e := range entries {
+		delete(fs.kept, fs.path(index, e.name))
+	}
 }
 
 // begin keeps a file that is being written.

@@ -45,6 +45,8 @@ func Work(s shard.Shard) map[string]func(context.Context) error {
 		"reopen":          func(context.Context) error { l.engine.reopen(); return nil },
 		"mend":            x.mendOne,
 		"index again":     func(ctx context.Context) error { _, err := x.again(ctx, true, nil); return err },
+		"rebuild":         func(ctx context.Context) error { _, err := x.again(ctx, false, nil); return err },
+		"force merge":     func(ctx context.Context) error { return x.merge(ctx, shard.Merging{Segments: 1}) },
 	}
 }
 

@@ -33,6 +33,7 @@ type strand struct {
 	goOn  chan struct{}
 	taken func() bool // what it takes next is somebody's
 	steps int         // that it has begun
+	broke bool        // in one of them nothing could be stored
 	ended bool
 	err   error
 }
@@ -144,10 +145,11 @@ func (o *orders) next() bool {
 type workshop struct {
 	*reshaped
 	strands
-	mem    *vfs.MemFS
-	broken atomic.Bool // Pebble cannot write
-	rng    *rand.Rand
-	did    []string // steps, by who made them
+	mem     *vfs.MemFS
+	broken  atomic.Bool  // Pebble cannot write
+	refused atomic.Int64 // writes of Pebble, since that is so
+	rng     *rand.Rand
+	did     []string // steps, by who made them
 }
 
 // copied is an index as a crash leaves it.
@@ -208,6 +210,7 @@ func openWorkshop(ctx context.Context, laid *reshaped) (*workshop, error) {
 	w.mem, w.still, w.memory = w.fs.(*vfs.MemFS), true, 1<<20
 	err := w.open(ctx, errorfs.Wrap(stepwise{w.mem}, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if w.broken.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite && strings.Contains(op.Path, "truth") {
+			w.refused.Add(1)
 			return syscall.EIO
 		}
 		return nil
@@ -239,8 +242,17 @@ func (w *workshop) work() map[string]func(context.Context) error {
 // moving is what a movement does.
 var moving = []string{"merge", "rehearse", "split"}
 
-// lastStep are the steps in which something is stored.
+// lastStep are the steps in which something is stored, where a step ends with what is taken alone.
 var lastStep = map[string]int{"commit" + unstored: 3, "merge files" + unstored: 4}
+
+// stores reports whether the next step of a strand meets a log that cannot be written.
+func (w *workshop) stores(of *strand) bool {
+	last, is := lastStep[of.name]
+	if w.gives { // what is chosen, and given up then, is a step, too
+		last++
+	}
+	return is && of.steps+1 == last
+}
 
 // play leads some kinds of work in an order, with writes before each step. After each that is
 // another than in the order before it pulls the plug.
@@ -259,9 +271,10 @@ func (w *workshop) play(ctx context.Context, names []string, o *orders) error {
 				return err
 			}
 		}
-		broken := last.steps+1 == lastStep[last.name]
+		broken := w.stores(last)
 		w.broken.Store(broken)
-		if err := w.step(last); err != nil && !broken && !fault.Is(err, fault.Unavailable) {
+		last.broke = last.broke || broken
+		if err := w.step(last); err != nil && !last.broke && !fault.Is(err, fault.Unavailable) {
 			return fmt.Errorf("%s: %w", last.name, err)
 		}
 		if w.broken.Store(false); broken {
@@ -329,6 +342,7 @@ func (w *workshop) crashed(ctx context.Context) error {
 // many there are.
 func everyOrder(t *testing.T, laid *reshaped, leaves int, gives bool, names ...string) (n int) {
 	t.Helper()
+	refused := int64(0)
 	for o := (&orders{leaves: leaves}); n == 0 || o.next(); n++ {
 		w, err := openWorkshop(t.Context(), laid)
 		if err == nil {
@@ -340,6 +354,10 @@ func everyOrder(t *testing.T, laid *reshaped, leaves int, gives bool, names ...s
 			return n // it may still be at work
 		}
 		w.close()
+		refused += w.refused.Load()
+	}
+	if refused == 0 && slices.ContainsFunc(names, func(name string) bool { return lastStep[name] > 0 }) {
+		t.Errorf("%s: nothing was stored in the step that should have failed", strings.Join(names, " and "))
 	}
 	return n
 }

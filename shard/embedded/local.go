@@ -32,7 +32,8 @@ type local struct {
 
 	mu        sync.Mutex // guards what follows: numbers are given and batches applied under it
 	state     state
-	stated    int // how often the state was taken from disk
+	stated    int // how often the state was taken from disk, or counted for another range
+	corrected int // how often the documents of the state were counted wrongly
 	holds     map[string]shard.Position
 	published *view
 	inherits  time.Time      // since when there may be tombstones that stand in no changes; zero: there are none
@@ -95,14 +96,14 @@ func (s *local) usable() error {
 // ID is the name under which it was opened.
 func (s *local) ID() shard.ID { return s.id }
 
-// Stats are of one instant, but for the counts of operations.
+// Stats are of one instant, but for the counts of operations. An estimate may turn out too low.
 func (s *local) Stats() shard.Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return shard.Stats{
-		Docs: s.state.docs, Tombstones: s.state.tombstones, Bytes: s.state.bytes,
+		Docs: max(s.state.docs, 0), Tombstones: max(s.state.tombstones, 0), Bytes: max(s.state.bytes, 0),
 		SeqNo: s.state.last, Synced: s.mark.seqNo.Load(), Refreshed: s.published.seqNo, Pruned: s.state.pruned,
-		Segments: s.published.stack.count(), Estimated: s.state.estimated, Repairs: s.segments.repaired(),
+		Segments: s.published.stack.count(), Estimated: s.state.estimated, Repairs: s.segments.counts(),
 		Ops: shard.OpCounts{Index: s.ops.index.Load(), Delete: s.ops.remove.Load(), Get: s.ops.get.Load(), Refresh: s.ops.refresh.Load()},
 	}
 }

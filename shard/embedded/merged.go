@@ -22,6 +22,8 @@ func (s *local) Merge(ctx context.Context, wish shard.Merging) error {
 }
 
 func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
+	ctx, end := x.untilClosed(ctx)
+	defer end()
 	if _, err := x.commit(ctx); err != nil { // only what is a file is written again
 		return err
 	}
@@ -30,8 +32,6 @@ func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
 		return err
 	}
 	defer slot.give()
-	ctx, end := x.untilClosed(ctx)
-	defer end()
 	done := map[*file]bool{} // files that were there before: what hides anew is left
 	began := int64(0)        // number of the stack then: what is written meanwhile is left, too
 	for more, first := true, true; more; first = false {

@@ -136,7 +136,7 @@ func (x *segments) mergeable(st *stack) []*entry {
 	return t.ripe(files, smallFile)
 }
 
-// roomFor checks that a merge leaves the free space above the low-water mark.
+// roomFor checks that writing entries again leaves the free space above the low-water mark.
 func (x *segments) roomFor(sources []*entry) error {
 	need := int64(0)
 	for _, e := range sources {
@@ -144,7 +144,7 @@ func (x *segments) roomFor(sources []*entry) error {
 	}
 	disk := x.shard.engine.Health().Disk
 	if disk.LowWater > 0 && disk.Free-need < disk.LowWater {
-		return fault.New(fault.Unavailable, "a merge takes %d bytes, and %d are free of which %d are kept", need, disk.Free, disk.LowWater)
+		return fault.New(fault.Unavailable, "writing segments again takes %d bytes, and %d are free of which %d are kept", need, disk.Free, disk.LowWater)
 	}
 	return nil
 }

@@ -123,6 +123,7 @@ func (s *local) recount(db *store, within routing.Range) error {
 	if err != nil {
 		return s.failure(err)
 	}
+	s.stated++
 	s.state.estimated = false
 	s.state.within, s.state.docs, s.state.tombstones, s.state.bytes = within, counted.docs, counted.tombstones, counted.bytes
 	return nil

@@ -21,6 +21,8 @@ func (s *local) Shed(ctx context.Context, wrote func(context.Context, int) error
 }
 
 func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) error) (read, left int64, err error) {
+	ctx, end := x.untilClosed(ctx)
+	defer end()
 	if err := x.whole(ctx); err != nil { // only what is a file is written again
 		return 0, 0, err
 	}
@@ -29,8 +31,6 @@ func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) er
 		return 0, 0, err
 	}
 	defer slot.give()
-	ctx, end := x.untilClosed(ctx)
-	defer end()
 	_, err = x.mergeSome(ctx, slot.lent(wrote), func(st *stack) []*entry {
 		var foreign []*entry
 		for _, e := range st.files() {

@@ -87,7 +87,7 @@ func (s *source) pin(ctx context.Context) (*reader, error) {
 		return nil, err
 	}
 	r := s.pinned()
-	if s.stack.indexed != s.view.seqNo || len(s.stack.lost) > 0 {
+	if s.stack.indexed != s.view.seqNo || len(s.stack.lost) > 0 || len(s.stack.inMemory()) > 0 {
 		return r, fault.New(fault.Unavailable, "its segments were made again meanwhile")
 	}
 	if err := s.stack.whole(); err != nil {

@@ -97,6 +97,11 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 		return false, err
 	}
 	defer done()
+	release, err := s.stagedFiles(db, row.Term)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	from, term, err := s.takeUp(db, row.Term)
 	if err != nil || term == 0 {
 		return false, err
@@ -108,4 +113,30 @@ func (s *local) become(p placement.Placement) (taken bool, err error) {
 	s.mark.reach(s.state.last)
 	s.gate.own(p.Version, row)
 	return true, s.loadSegments(db, from, term)
+}
+
+// stagedFiles opens the files of what is staged of a shard for a term. Where one cannot be opened now, and
+// could at another time, nothing is taken up: what was staged cannot be taken up twice.
+func (s *local) stagedFiles(db *store, term int64) (release func(), err error) {
+	m, err := readManifestAt(db, stagedKey(s.id, term, stagedManifest))
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	var open []*file
+	release = func() {
+		for _, f := range open {
+			f.release()
+		}
+	}
+	for _, of := range m.entries {
+		f, err := s.engine.files.get(s.id.Index, of.name)
+		switch {
+		case err == nil:
+			open = append(open, f)
+		case scarce(err):
+			release()
+			return nil, s.failure(err)
+		}
+	}
+	return release, nil
 }

@@ -248,6 +248,12 @@ func TestOneShardThatCannotBeOpenedAgain(t *testing.T) {
 	if _, err := r.shards[1].Refresh(ctx); !fault.Is(err, fault.Unavailable) || fault.Next(err) == "" {
 		t.Errorf("the damaged shard: %v", err)
 	}
+	if reader, err := r.shards[1].Acquire(ctx, r.placed.Shards[1].Epoch); !fault.Is(err, fault.Unavailable) || fault.Next(err) == "" {
+		t.Errorf("a search: %v", err)
+		if err == nil {
+			_ = reader.Close()
+		}
+	}
 	if result := r.shards[1].Write(ctx, r.placed.Shards[1].Epoch, []shard.Op{benchOp(1)}); result[0].Err == nil {
 		t.Error("it takes a write")
 	}

@@ -147,6 +147,9 @@ func (s *local) acquire(ctx context.Context, epoch int64) (r shard.Reader, index
 	defer s.gate.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.unopened != nil {
+		return nil, nil, s.unopened
+	}
 	if s.indexing != nil {
 		return nil, s.indexing, nil
 	}

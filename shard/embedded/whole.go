@@ -55,9 +55,24 @@ func (x *segments) lacks() bool {
 	return x.lacking
 }
 
-// repair indexes again what the published stack lacks: one shard of the engine at a time. It is called
-// until that has succeeded.
+// repair indexes again what the published stack lacks. It is called until that has succeeded.
 func (x *segments) repair() (more bool) {
+	if x.repaired() {
+		x.tried = 0
+		return false
+	}
+	x.tried++
+	select {
+	case <-time.After(retryAfter << min(x.tried, mostDoubled)):
+		return true
+	case <-x.ctx.Done():
+		return false
+	}
+}
+
+// repaired tries it once, and reports whether nothing is lacking any more: one shard of the engine at a
+// time.
+func (x *segments) repaired() bool {
 	began, s := time.Now(), x.shard
 	select {
 	case s.engine.repairing <- struct{}{}:
@@ -66,28 +81,21 @@ func (x *segments) repair() (more bool) {
 		return false
 	}
 	if !x.lacks() {
-		return false
+		return true
 	}
 	indexed, err := x.again(x.ctx, true, nil)
-	switch x.tried++; {
-	case x.ctx.Err() != nil:
-		return false
-	case err == nil && !x.lacks():
-		x.tried = 0
-		s.engine.options.Logger.Info("store: searches show what there is again", "shard", place(s.id), "indexed", indexed, "took", time.Since(began).Round(time.Millisecond))
-		return false
-	case errors.As(err, new(*segment.Damaged)):
+	if errors.As(err, new(*segment.Damaged)) {
 		err = x.mend(x.ctx)
 	}
-	if err != nil && x.ctx.Err() == nil {
+	switch {
+	case x.ctx.Err() != nil:
+	case err != nil:
 		s.engine.options.Logger.Warn("store: indexing again failed, it is tried again", "shard", place(s.id), "cause", err)
-	}
-	select {
-	case <-time.After(retryAfter << min(x.tried, mostDoubled)):
+	case !x.lacks():
+		s.engine.options.Logger.Info("store: searches show what there is again", "shard", place(s.id), "indexed", indexed, "took", time.Since(began).Round(time.Millisecond))
 		return true
-	case <-x.ctx.Done():
-		return false
 	}
+	return false
 }
 
 // counted says how much the estimate of the documents was too low, of which the stack was made. The
@@ -117,8 +125,8 @@ func (st *stack) miscounted() (wrong bool, err error) {
 	return wrong, nil
 }
 
-// repaired are the counts. Nil has none.
-func (x *segments) repaired() (r shard.Repairs) {
+// counts are how often that has happened. Nil has none.
+func (x *segments) counts() (r shard.Repairs) {
 	if x == nil {
 		return r
 	}

@@ -160,3 +160,9 @@ func Lie(s shard.Shard) error {
 	x.set(ed.rest())
 	return x.show()
 }
+
+// Again indexes what a shard lacks.
+func Again(ctx context.Context, s shard.Shard, told func(rows int64)) error {
+	_, err := s.(*local).segments.again(ctx, true, told)
+	return err
+}
