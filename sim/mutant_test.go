@@ -44,7 +44,7 @@ var mutants = []mutant{
 	{"what failed is not listed", "migrate/copying.go",
 		"s.keepFailures(s.ctx, item.Name(), item.Index, b.from, b.bad)", "s.keepFailures(s.ctx, item.Name(), item.Index, b.from, nil)"},
 	{"hours are not looked at", "migrate/sharing.go",
-		"	return open || err != nil\n", "	return err == nil || err != nil\n"},
+		"	return open || err != nil\n", "	return open || !open || err != nil\n"},
 	{"each worker has all of the limits", "migrate/limits.go",
 		"	if all > mine && mine > 0 {\n", "	if all < mine && mine > 0 {\n"},
 	{"who finds nothing to do asks on and on", "migrate/delta.go",
