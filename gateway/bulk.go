@@ -232,14 +232,14 @@ func (c *call) answerBulk(written []document.Written, visible document.Visibilit
 	for i := 0; ; i++ {
 		for ; len(refused) > 0 && refused[0].at == i; refused = refused[1:] {
 			w := &refused[0].write
-			c.out = appendFailed(c.out, w.Operation, w.Target, w.ID, refused[0].err)
+			c.appendFailed(w.Operation, w.Target, w.ID, refused[0].err)
 		}
 		if i == len(written) {
 			break
 		}
 		w := &written[i]
 		if w.Err != nil {
-			c.out = appendFailed(c.out, b.writes[i].Operation, w.Index, w.ID, exception.From(w.Err))
+			c.appendFailed(b.writes[i].Operation, w.Index, w.ID, exception.From(w.Err))
 			continue
 		}
 		if w.Index != of || i == 0 {
@@ -251,7 +251,7 @@ func (c *call) answerBulk(written []document.Written, visible document.Visibilit
 		}
 		w.Refreshed = w.Refreshed || visible == document.AtOnce // one that changed nothing, too
 		c.out = c.appendWritten(c.out, w, copies, false)
-		c.out = strconv.AppendInt(append(c.out, `,"status":`...), int64(statusOf(w.Outcome)), 10)
+		c.out = strconv.AppendInt(append(c.out, `,"status":`...), int64(c.s.told(statusOf(w.Outcome))), 10)
 		c.out = append(c.out, "}},"...)
 	}
 	c.out = append(bytes.TrimSuffix(c.out, []byte{','}), "]}"...)
@@ -259,13 +259,12 @@ func (c *call) answerBulk(written []document.Written, visible document.Visibilit
 }
 
 // appendFailed appends an item that was not applied, and a comma.
-func appendFailed(dst []byte, operation document.Operation, index, id string, e *exception.Error) []byte {
-	dst = append(append(append(dst, `{"`...), operation.String()...), `":{"_index":`...)
+func (c *call) appendFailed(operation document.Operation, index, id string, e *exception.Error) {
+	dst := append(append(append(c.out, `{"`...), operation.String()...), `":{"_index":`...)
 	dst = appendString(dst, index)
 	dst = appendString(append(dst, `,"_id":`...), id)
-	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(e.Status()), 10)
-	dst = appendException(append(dst, `,"error":`...), e, true)
-	return append(dst, "}},"...)
+	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(c.s.told(e.Status())), 10)
+	c.out = append(appendException(append(dst, `,"error":`...), e, true), "}},"...)
 }
 
 // malformed is an action line that is no action.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
@@ -232,10 +233,26 @@ func (c *call) nodeIndices() (object, error) {
 		wanted = nil
 	}
 	all := statsJSON(totalOf(found), wanted, false)
+	for i, part := range all {
+		if part.name == "indexing" { // the node alone counts them
+			all[i].value = append(part.value.(object), object{{"doc_status", c.s.writeStatuses()}}...)
+		}
+	}
 	if level == "indices" {
 		all.add("indices", eachIndex(found, func(s catalog.Status) object { return statsJSON(totalOf([]catalog.Status{s}), wanted, false) }))
 	}
 	return all, nil
+}
+
+// writeStatuses are the writes since the server was started, by the status of their answers.
+func (s *Server) writeStatuses() object {
+	o := object{}
+	for digit := range s.statuses {
+		if n := s.statuses[digit].Load(); n > 0 {
+			o.add(strconv.Itoa(digit)+"xx", n)
+		}
+	}
+	return o
 }
 
 func memory() runtime.MemStats {

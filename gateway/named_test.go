@@ -76,3 +76,28 @@ func TestATaskIsFoundByTheMarkOfItsRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestWritesAreCountedByStatus: each item of a bulk, and what was refused, too.
+func TestWritesAreCountedByStatus(t *testing.T) {
+	s := newServer(t, Options{})
+	told := func() string {
+		_, said := answered(s, http.MethodGet, "/_nodes/stats/indices/indexing?filter_path=nodes.*.indices.indexing.doc_status", "")
+		_, statuses, _ := strings.Cut(said, `"doc_status":`)
+		return strings.TrimRight(statuses, "}")
+	}
+	if before := told(); before != "{" { // an empty object
+		t.Errorf("before the first write there are %s", before)
+	}
+	answered(s, http.MethodPut, "/i/_doc/1", `{"a":1}`)
+	answered(s, http.MethodPut, "/i/_create/1", `{"a":1}`)
+	answered(s, http.MethodDelete, "/i/_doc/2", "")
+	answered(s, http.MethodPost, "/_bulk", `{"index":{"_index":"i","_id":"3"}}
+{"a":"no number"}
+{"update":{"_index":"i","_id":"1"}}
+{"doc":{"a":1}}
+{"delete":{"_index":"i","_id":"1"}}
+`)
+	if after := told(); after != `{"2xx":3,"4xx":3` {
+		t.Errorf("the writes are %s", after)
+	}
+}

@@ -20,8 +20,15 @@ type Server struct {
 	inFlight atomic.Int64 // bytes of bodies
 	calls    sync.Pool    // of *call
 	started  time.Time
+	statuses [6]atomic.Int64 // of writes, by their first digit
 
 	credentials sync.Once // that they are ignored was logged
+}
+
+// told counts a write by the status of its answer, which it gives back.
+func (s *Server) told(status int) int {
+	s.statuses[min(status/100, len(s.statuses)-1)].Add(1)
+	return status
 }
 
 // New makes a server in front of a store. The store outlives it.

@@ -80,9 +80,10 @@ func (c *call) write(w document.Write, g guard) error {
 	w.Condition = g.condition()
 	written := c.s.store.Write(c.ctx(), []document.Write{w}, visible)[0]
 	if written.Err != nil {
+		c.s.told(exception.From(written.Err).Status())
 		return written.Err
 	}
-	status := statusOf(written.Outcome)
+	status := c.s.told(statusOf(written.Outcome))
 	if status == http.StatusCreated {
 		c.w.Header().Set("Location", location(&written, w.Routing))
 	}
