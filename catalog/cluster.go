@@ -176,22 +176,37 @@ func (c Catalog) AutoCreate(index string) error {
 		return exception.New(exception.IndexNotFound, "no such index [%s] and %s", index, why).With("index", index).With("index_uuid", "_na_")
 	}
 	a, _ := parseAutoCreate(printed(setting)) // checked when it was set
+	if why := a.forbids(index, setting); why != "" {
+		return refused(why)
+	}
+	return nil
+}
+
+// AutoCreates reports whether a server with that action.auto_create_index makes an index, or a data
+// stream, because a write names it. A value that is not understood is one that does.
+func AutoCreates(setting, name string) bool {
+	a, err := parseAutoCreate(setting)
+	return err != nil || a.forbids(name, setting) == ""
+}
+
+// forbids says why the setting does not let an index be made; "" when it does.
+func (a autoCreate) forbids(index, setting string) string {
 	if a.never {
-		return refused("[action.auto_create_index] is [false]")
+		return "[action.auto_create_index] is [false]"
 	}
 	for _, rule := range a.rules {
 		if !wildcard.Match(rule.pattern, index) {
 			continue
 		}
 		if rule.allow {
-			return nil
+			return ""
 		}
-		return refused("[action.auto_create_index] contains [-" + rule.pattern + "] which forbids automatic creation of the index")
+		return "[action.auto_create_index] contains [-" + rule.pattern + "] which forbids automatic creation of the index"
 	}
 	if len(a.rules) > 0 {
-		return refused("[action.auto_create_index] ([" + setting + "]) doesn't match")
+		return "[action.auto_create_index] ([" + setting + "]) doesn't match"
 	}
-	return nil
+	return ""
 }
 
 // CheckDestructive refuses patterns in a request that removes or closes, when the

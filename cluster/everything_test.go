@@ -23,6 +23,7 @@ func everything(t *testing.T, c *cluster.Client, prefix string, repos string) {
 	t.Run("read-only", func(t *testing.T) { readOnlyForAWhile(t, c, prefix+"-full") })
 	t.Run("index", func(t *testing.T) { anIndex(t, c, prefix+"-one") })
 	t.Run("conditions", func(t *testing.T) { conditions(t, c, prefix+"-seen") })
+	t.Run("aliases", func(t *testing.T) { byAnAlias(t, c, prefix+"-by") })
 	t.Run("templates", func(t *testing.T) { templates(t, c, prefix+"-t") })
 	t.Run("streams", func(t *testing.T) { streams(t, c, prefix+"-logs") })
 	t.Run("disk", func(t *testing.T) { disks(t, c) })

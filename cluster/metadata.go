@@ -145,6 +145,21 @@ func (c *Client) Indices(ctx context.Context, pattern string) (map[string]IndexI
 	return found, c.get(ctx, []string{pattern}, url.Values{"flat_settings": {"true"}, "expand_wildcards": {"all"}}, true, &found)
 }
 
+// Glance is an index without its mapping; fault.NotFound when there is none of that name. Of an alias it is
+// fault.Refused.
+func (c *Client) Glance(ctx context.Context, index string) (IndexInfo, error) {
+	found := map[string]IndexInfo{}
+	params := url.Values{"flat_settings": {"true"}, "filter_path": {"*.aliases,*.settings"}}
+	if err := c.get(ctx, []string{index}, params, false, &found); err != nil {
+		return IndexInfo{}, err
+	}
+	one, is := found[index]
+	if !is || len(found) != 1 {
+		return IndexInfo{}, fault.At(fault.New(fault.Refused, "%s is no index but names %d", index, len(found)), c.place)
+	}
+	return one, nil
+}
+
 // IndexExists tells whether an index, alias or data stream of that name is there.
 func (c *Client) IndexExists(ctx context.Context, name string) (bool, error) {
 	_, err := c.Send(ctx, Request{Method: http.MethodHead, Path: []string{name}})

@@ -96,6 +96,25 @@ func (d *told) fault(status int) error {
 	return err
 }
 
+// nameless tells whether an exception says that nothing has the name that was written to. A server that
+// makes indices by itself says instead that no index can have that name, when it has capital letters:
+// of a data stream in words alone.
+func (d *told) nameless() bool {
+	return d.Type == exception.IndexNotFound || d.Type == exception.InvalidIndexName || d.Type == exception.IllegalArgument && badStream(d.Reason)
+}
+
+// badStream tells whether a reason is that a data stream cannot have the name, for its capital letters.
+func badStream(reason string) bool {
+	return strings.Contains(reason, "data_stream [") && strings.Contains(reason, "] must be lowercase")
+}
+
+// Nameless reports whether err says that nothing has the name that was written to, be it of an index or
+// of an alias.
+func Nameless(err error) bool {
+	return exception.Is(err, exception.IndexNotFound) || exception.Is(err, exception.InvalidIndexName) ||
+		exception.Is(err, exception.IllegalArgument) && badStream(err.Error())
+}
+
 // meaning looks up the exception, then its causes: the deepest place that the
 // table knows tells what to do, the outermost type which kind it is.
 func (d *told) meaning(status int) (kind fault.Kind, next string) {

@@ -56,10 +56,10 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 
 // ends tells whether an operation's error is one of all of them.
 func (s *sorting) ends(e *told, status int) bool {
-	switch e.Type {
-	case exception.IndexNotFound:
+	switch {
+	case e.nameless():
 		return true
-	case exception.ClusterBlock:
+	case e.Type == exception.ClusterBlock:
 		return false
 	}
 	return status == http.StatusUnauthorized || status == http.StatusForbidden

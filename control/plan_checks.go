@@ -151,7 +151,11 @@ func lookIndices(ctx context.Context, l *looking) (string, error) {
 		}
 		l.Indices = append(l.Indices, shown)
 	}
-	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), l.lookSteps()
+	err := l.lookImplicit(ctx)
+	if err == nil {
+		err = l.lookSteps()
+	}
+	return fmt.Sprintf("%s on the target already, %d to create", have(there, "index", "indices"), len(l.Plan.Indices)-there), err
 }
 
 // lookTarget refuses what cannot become of an index. Taken are the names that indices of the

@@ -194,3 +194,27 @@ func TestATargetThatIsNoOpenIndex(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamsThatTheTargetMakesByItself are warned of: they are written to by their own names.
+func TestStreamsThatTheTargetMakesByItself(t *testing.T) {
+	for setting, next := range map[string]string{
+		``: "to -loans,* for", `{"defaults":{"action.auto_create_index":"true"}}`: "to -loans,* for", `{"persistent":{"action.auto_create_index":"+l*"}}`: "to -loans,+l* for",
+		`{"persistent":{"action.auto_create_index":"false"}}`: "", `{"transient":{"action.auto_create_index":"-loans,*"},"defaults":{}}`: "", `{"persistent":{"action.auto_create_index":"books"}}`: "",
+	} {
+		changed := map[string]string{"GET /_cluster/settings": setting}
+		if setting == "" {
+			changed["GET /_cluster/settings"] = `403 {"error":"no rights"}`
+		}
+		l := looks(t, "", 0, changed)
+		l.Plan.Indices = []migrate.Index{{Source: ".ds-loans-000001", Target: "loans", Stream: &migrate.InStream{Name: "loans"}}, {Source: "books", Target: "books"}}
+		if err := l.lookImplicit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case next == "" && len(l.done.Warnings) > 0:
+			t.Errorf("%s: %+v", setting, l.done.Warnings)
+		case next != "" && (len(l.done.Warnings) != 1 || !strings.Contains(l.done.Warnings[0].Next, next)):
+			t.Errorf("%s: %+v", setting, l.done.Warnings)
+		}
+	}
+}

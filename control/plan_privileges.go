@@ -10,6 +10,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
 )
 
 // tellsRights asks an Elasticsearch with security, which tells in one answer what these
@@ -23,13 +24,19 @@ func (l *looking) tellsRights(ctx context.Context, created, there []string) (tol
 		Names      []string `json:"names"`
 		Privileges []string `json:"privileges"`
 	}
+	const aliases = "indices:admin/aliases" // the documents go through one of the movement's own
 	var all []asked
 	if len(created) > 0 {
-		all = append(all, asked{created, []string{"create_index", "index", "read", "maintenance"}})
+		all = append(all, asked{created, []string{"create_index", "index", "read", "maintenance", aliases}})
 	}
 	if len(there) > 0 {
-		all = append(all, asked{there, []string{"index", "read", "maintenance"}})
+		all = append(all, asked{there, []string{"index", "read", "maintenance", aliases}})
 	}
+	var through []string
+	for _, name := range slices.Concat(created, there) {
+		through = append(through, migrate.AliasPattern(name))
+	}
+	all = append(all, asked{through, []string{"index", aliases}})
 	body, err := json.Marshal(map[string]any{"index": all})
 	if err != nil {
 		return false, fault.Wrap(fault.Bug, err)
@@ -65,7 +72,7 @@ func (l *looking) tellsRights(ctx context.Context, created, there []string) (tol
 		}
 	}
 	for _, missing := range slices.Sorted(maps.Keys(lacking)) {
-		l.refuse("give the user these privileges, or name other credentials", "user %s lacks %s for %s", has.User, missing, listed(lacking[missing]))
+		l.refuse("give the user these privileges (manage has "+aliases+"), or name other credentials", "user %s lacks %s for %s", has.User, missing, listed(lacking[missing]))
 	}
 	return true, nil
 }

@@ -54,11 +54,12 @@ func (p *Preview) names() (created, there []string) {
 	return slices.Compact(created), slices.Compact(there)
 }
 
-// probes are those of the right to create: an index of no shards and a template of nothing are
-// never made. The right to make a template is one for all of a kind.
+// probes are those of the right to create: an index of no shards, with an alias as a movement's own, and a
+// template of nothing are never made. The right to make a template is one for all of a kind.
 func (p *Preview) probes(created []string) (all []probe) {
 	for _, name := range created[:min(len(created), mostCreated)] {
-		all = append(all, probe{"create index " + name, []string{name}, nil, `{"settings":{"index.number_of_shards":0}}`})
+		alias, _ := json.Marshal(strings.TrimSuffix(migrate.AliasPattern(name), "*") + "00000000") // a string
+		all = append(all, probe{"create index " + name, []string{name}, nil, fmt.Sprintf(`{"settings":{"index.number_of_shards":0},"aliases":{%s:{}}}`, alias)})
 	}
 	asked := map[migrate.TemplateKind]bool{}
 	for _, t := range p.Templates {

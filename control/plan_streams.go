@@ -1,8 +1,13 @@
 package control
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
@@ -38,6 +43,35 @@ func planStreams(ctx context.Context, req *MigrateRequest, chosen selection, ren
 		}
 	}
 	return streams, err
+}
+
+// lookImplicit warns of data streams that the target makes by itself when documents come under their
+// names. To indices a movement writes through aliases, under whose names nothing is made; streams take none.
+func (l *looking) lookImplicit(ctx context.Context) error {
+	streams := map[string]bool{}
+	for _, index := range l.Plan.Indices {
+		if index.Stream != nil {
+			streams[index.Target] = true
+		}
+	}
+	if len(streams) == 0 {
+		return nil
+	}
+	settings, err := l.side.client.ClusterSettings(ctx)
+	if err != nil {
+		return err
+	}
+	setting := cmp.Or(settings["action.auto_create_index"], "true") // where it is not told it may be the default
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(streams)), func(name string) bool { return !catalog.AutoCreates(setting, name) })
+	if len(names) == 0 {
+		return nil
+	}
+	if setting == "true" {
+		setting = "*"
+	}
+	l.warn("set action.auto_create_index of the target to -"+strings.Join(names, ",-")+","+setting+" for as long as the movement lasts, or see before an abort that all of its workers have ended",
+		"data streams are written to by their names: a worker that stood still while the movement was aborted, or the stream deleted, and wakes later lets the target make %s again", listed(names))
+	return nil
 }
 
 // previewStream is what becomes of an index that is appended to a data stream.

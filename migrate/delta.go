@@ -153,6 +153,9 @@ func (t *turn) withChanges(ctx context.Context, items func(context.Context) (wor
 func (t *turn) doChange(ctx context.Context, held *drive.Held[change, *change], until time.Time) error {
 	defer t.sends(ctx)()
 	c, err := t.openChange(ctx, held)
+	if err == nil {
+		err = t.writable(ctx, c.index)
+	}
 	if err != nil {
 		return err
 	}
@@ -168,7 +171,7 @@ func (t *turn) doChange(ctx context.Context, held *drive.Held[change, *change], 
 			return fault.New(fault.Transient, "the lease ended before all of the shard was compared")
 		}
 		if err := c.group(ctx, &groups[i]); err != nil {
-			return err
+			return t.nameless(ctx, c.index, err)
 		}
 		if err := c.store(groups[i].To); err != nil {
 			return err

@@ -66,7 +66,7 @@ func (p *print) care(was *before) care {
 // remove deletes a document of the older snapshot, unless others have changed it. A late write of
 // that loses to the deletion, which follows what it deletes, while the target remembers it.
 func (o *outgoing) remove(id, routing string, was *before) error {
-	op := cluster.Op{Action: cluster.Delete, Index: o.target, ID: []byte(id), Routing: []byte(routing), Version: -1}
+	op := cluster.Op{Action: cluster.Delete, Index: o.sentTo(o.target), ID: []byte(id), Routing: []byte(routing), Version: -1}
 	if err := o.room(&op); err != nil {
 		return err
 	}

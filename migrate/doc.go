@@ -28,6 +28,7 @@
 //     target) was read for a comparison.
 //   - label: what the mapping of an index that a movement makes has in its _meta, to tell it from
 //     one that somebody else makes.
+//   - write alias: an alias of the movement's own, by which it sends documents to an index.
 //   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
 //   - take: the snapshot that the movement takes of a cluster first.
 //
@@ -36,7 +37,7 @@
 //	snapshot   the take, which completes the plan       snapshotting.go
 //	metadata   templates                                phase_metadata.go, templates.go
 //	indices    each is made, or found                   indices.go, making.go, label.go; the body: metadata.go;
-//	                                                    streams: appending.go
+//	                                                    streams: appending.go; what is written through: writealias.go
 //	items      each shard is cut                        items.go; of a delta: delta.go
 //	documents  items are sent                           documents.go, copying.go, failures.go;
 //	                                                    of a delta: deltaread.go, deltasend.go
@@ -82,9 +83,13 @@
 //     are read without searching, searches have to find as many there, or it fails.
 //  7. A mark is written down together with what was read before it, and with nothing else;
 //     of the snapshot it is the end of a segment whose checksums were right.
-//  8. What the movement makes stands in the ledger before it is made. Not in it are aliases,
-//     which go away with their indices, and the backing indices that are added to a stream
+//  8. What the movement makes stands in the ledger before it is made. Not in it are the aliases of the
+//     snapshot, which go away with their indices, and the backing indices that are added to a stream
 //     which was there.
+//  9. No request that brings or deletes documents makes an index, whenever it comes: it names the write
+//     alias, under whose name (it has a capital letter) no server makes one, and which abort and finish
+//     take away. A data stream is written to by its own name, as it takes no alias; the plan warns where
+//     the target would make it again.
 //
 // # Care
 //

@@ -65,14 +65,14 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 		timer := time.AfterFunc(held.Checkpoint(), func() { stop(errHandOver) })
 		defer timer.Stop()
 		defer stop(nil)
-		err := t.checkTargets(ctx, item.Index)
+		err := t.writable(ctx, item.Index)
 		if err == nil {
 			c.target, err = t.writesTo(ctx, item.Index)
 		}
 		if err != nil {
 			return err
 		}
-		return c.run(reading)
+		return t.nameless(ctx, item.Index, c.run(reading))
 	})
 	handOver := errors.Is(context.Cause(reading), errHandOver)
 	if held.Lost() == nil {
@@ -138,19 +138,4 @@ func (t *turn) targetOf(index string) string {
 		}
 	}
 	return index
-}
-
-// checkTargets refuses an index of the snapshot of which a target was replaced meanwhile.
-func (t *turn) checkTargets(ctx context.Context, index string) error {
-	for i := range t.plan.Indices {
-		if t.plan.Indices[i].Source != index || t.plan.Indices[i].Stream != nil {
-			continue
-		}
-		for _, name := range t.plan.Indices[i].Targets() {
-			if err := t.checkSame(ctx, name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/movement"
 )
 
 // labelKey is the key of the movement's label in the _meta of the mapping of an index that it
@@ -13,9 +14,9 @@ import (
 // by that request, also when the answer was lost, and what somebody else makes bears none. It stays.
 const labelKey = "reshelve_movement"
 
-// label names this movement, and no other that had, or will have, its id.
-func (t *turn) label() string {
-	return t.movement.ID + " " + t.movement.Created.UTC().Format(time.RFC3339Nano)
+// label names a movement, and no other that had, or will have, its id.
+func label(m *movement.Record) string {
+	return m.ID + " " + m.Created.UTC().Format(time.RFC3339Nano)
 }
 
 // labelled adds a label to the body of a request that makes an index, beside all that its _meta holds.
@@ -73,5 +74,5 @@ func (t *turn) whose(ctx context.Context, name string) (identity string, ours bo
 			return "", false, fault.At(fault.New(fault.Corrupt, "the target's mapping is not understood: %w", err), name)
 		}
 	}
-	return identity, mapping.Meta[labelKey] == t.label(), nil
+	return identity, mapping.Meta[labelKey] == label(t.movement), nil
 }

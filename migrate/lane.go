@@ -50,6 +50,7 @@ type sides struct {
 	writer   *cluster.Writer
 	shapes   map[string]*transform.Program // see shapesOf
 	places   map[string]map[string]string  // see placesOf
+	ways     map[string]string             // see writeAliasesOf
 	streams  map[string]*InStream          // of indices of the snapshot that are appended
 	sharing  sharing
 	items    worker.Search
@@ -199,7 +200,7 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if both.plan, err = ReadPlan(m); err != nil {
 		return err
 	}
-	both.places, both.streams = placesOf(&both.plan), both.plan.streams()
+	both.places, both.streams, both.ways = placesOf(&both.plan), both.plan.streams(), writeAliasesOf(&both.plan, label(m))
 	if both.shapes, err = shapesOf(&both.plan); err != nil {
 		return err
 	}

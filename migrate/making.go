@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -30,15 +31,29 @@ func (t *turn) makeIndex(ctx context.Context, held *drive.Held[entry, *entry]) e
 
 func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], name string, body json.RawMessage) error {
 	there, err := t.target.IndexExists(ctx, name)
+	if err == nil && !there {
+		err = t.create(ctx, name, body)
+	}
+	if err == nil || cluster.Exists(err) { // made by an attempt of ours whose answer was lost, or by somebody else
+		err = t.existing(ctx, held, name) // which writes down which index it is
+	}
 	if err != nil {
 		return err
 	}
-	if there {
-		return t.existing(ctx, held, name)
-	}
+	return t.lead(ctx, name)
+}
+
+// create makes an index with its label and its write alias. What it makes is in the ledger before.
+func (t *turn) create(ctx context.Context, name string, body json.RawMessage) error {
 	body, before, err := t.plan.Metadata.Reduce(body)
 	if err == nil {
-		body, err = labelled(body, t.label())
+		body, err = labelled(body, label(t.movement))
+	}
+	if err == nil {
+		body, err = t.withAlias(ctx, body, name)
+	}
+	if err == nil {
+		err = t.Driver.Intend(ctx, t.movement.ID, t.aliasEntry(name))
 	}
 	if err != nil {
 		return err
@@ -51,13 +66,10 @@ func (t *turn) makeOne(ctx context.Context, held *drive.Held[entry, *entry], nam
 		return err
 	}
 	err = t.target.CreateIndex(ctx, name, body)
-	if cluster.Exists(err) { // by an attempt of ours whose answer was lost, or by somebody else
-		return t.existing(ctx, held, name)
+	if err != nil && strings.Contains(err.Error(), "indices:admin/aliases") {
+		err = aliasRight(err, name)
 	}
-	if err != nil {
-		return err
-	}
-	return t.existing(ctx, held, name) // which writes down which index it is
+	return err
 }
 
 // identity tells an index from every other that has, had or will have its name.
@@ -128,14 +140,18 @@ func (t *turn) checkSame(ctx context.Context, name string) error {
 		return err
 	}
 	identity, err := t.identity(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		identity, err = "", nil
-	}
-	if err != nil || identity == e.Identity {
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	err = fault.New(fault.Refused, "index %s of the target is not the one that the movement has made: that was deleted meanwhile", name)
-	return fault.WithNext(err, "abort the movement, which leaves alone what stands there now, and begin anew")
+	return sameAs(e, identity)
+}
+
+// sameAs refuses the index of an identity, "" when there is none, if it is not that of the entry.
+func sameAs(e *movement.Entry, identity string) error {
+	if e == nil || !e.Made || identity == e.Identity {
+		return nil
+	}
+	return anew(fault.New(fault.Refused, "index %s of the target is not the one that the movement has made: that was deleted meanwhile", e.Name))
 }
 
 // removeIndex deletes an index that the movement has made. One that somebody else has put in

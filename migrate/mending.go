@@ -53,7 +53,7 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 			return nil
 		}
 		was := &before{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source))}
-		op := cluster.Op{Action: cluster.Delete, Index: m.target, ID: doc.ID, Routing: doc.Routing, Version: -1}
+		op := cluster.Op{Action: cluster.Delete, Index: m.sentTo(m.target), ID: doc.ID, Routing: doc.Routing, Version: -1}
 		return m.put(ctx, doc, &op, care{mine: was.stands})
 	}
 	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number) || m.belongs != nil && !m.belongs(doc) {
@@ -169,7 +169,7 @@ func (m *mending) deletions(ctx context.Context, b *batch, came *Mended) error {
 	came.Others = othersOf(&result)
 	came.Deleted, came.Kept, came.Failed = int64(result.Acknowledged), int64(len(result.Conflicts)), int64(len(result.Failed))
 	if len(result.Failed) > 0 {
-		came.Cause = result.Failed[0].Error()
+		came.Cause = result.Failed[0].ID + ": " + cut(result.Failed[0].Reason, maxReason)
 	}
 	return nil
 }

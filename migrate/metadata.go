@@ -45,9 +45,11 @@ func Translate(ctx context.Context, from *snapshot.Snapshot, target *cluster.Cli
 	}
 	route := translate.Route{From: translate.SnapshotBy(from.Version, idx.Setting), Types: m.Types, Shards: m.Shards,
 		To: translate.Server{Product: string(server.Product), Major: server.Version.Major, Minor: server.Version.Minor}}
-	source := translate.Index{Name: index.Target, Settings: idx.Setting, Mappings: idx.Mappings, Types: idx.Types, Aliases: idx.Aliases}
-	if m.NoAliases {
-		source.Aliases = nil
+	source := translate.Index{Name: index.Target, Settings: idx.Setting, Mappings: idx.Mappings, Types: idx.Types}
+	if !m.NoAliases {
+		if source.Aliases, err = withoutWriteAliases(idx.Aliases); err != nil {
+			return nil, err
+		}
 	}
 	bodies, err := route.Index(source)
 	if err != nil {

@@ -144,11 +144,14 @@ func (t *turn) sendLetters(ctx context.Context, held *drive.Held[letter, *letter
 	if err != nil {
 		return errDamaged(index, n, err)
 	}
+	if err := t.writable(ctx, index); err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(batches)) {
 		b := batches[key]
 		again, err := t.sendLetter(ctx, index, shard, &b)
 		if err != nil {
-			return err
+			return t.nameless(ctx, index, err)
 		}
 		err = held.Update(func(l letter, now time.Time) (letter, error) {
 			beaten, err := l.Beat(t.Worker, now, true)

@@ -130,7 +130,12 @@ func (c *comparing) mend(ctx context.Context) error {
 	}
 	c.closeScan(ctx)
 	defer c.sends(ctx)()
-	if err := c.readBefore(ctx); err != nil {
+	source := c.held.Piece().Index
+	err := c.writable(ctx, source)
+	if err == nil {
+		err = c.readBefore(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	sides := []reconcile.Side{reconcile.Expected}
@@ -140,7 +145,7 @@ func (c *comparing) mend(ctx context.Context) error {
 	for _, side := range sides {
 		err := c.parts(ctx, side, func(ctx context.Context, n int, from mark) error { return c.mendPart(ctx, side, n, from) })
 		if err != nil {
-			return err
+			return c.nameless(ctx, source, err)
 		}
 	}
 	return c.held.Update(func(piece check, _ time.Time) (check, error) {

@@ -136,7 +136,7 @@ func (t *turn) sendNow(ctx context.Context, b *batch) (cluster.Result, error) {
 // op is how a document is written. Of a data stream the target is the stream, which takes new
 // documents alone, or an index behind it.
 func (t *turn) op(doc *document.Document, target string) cluster.Op {
-	op := cluster.Op{Index: t.place(doc, target), ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
+	op := cluster.Op{Index: t.sentTo(t.place(doc, target)), ID: doc.ID, Routing: doc.Routing, Source: doc.Source, Version: -1}
 	if s := t.streams[doc.Index]; s != nil {
 		if op.Action = cluster.Create; target != s.Name {
 			op.Action = cluster.Ensure

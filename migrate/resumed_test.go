@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -164,6 +165,28 @@ var short = work.Policy{InitialLease: 4 * time.Second, Heartbeat: time.Second, M
 // newLibrary has brought the shelves of a snapshot to a target, and may go back.
 func newLibrary(t *testing.T) *library {
 	t.Helper()
+	l := emptyLibrary(t)
+	l.start("m", l.shelves())
+	l.runs(nil)
+	if m, _ := l.look("m"); m.State != movement.Switched {
+		t.Fatalf("it is %s: %s", m.State, m.Cause)
+	}
+	l.target.pages = true
+	return l
+}
+
+// shelves is the plan that brings them.
+func (l *library) shelves() migrate.Plan {
+	l.t.Helper()
+	plan := l.plan("second")
+	plan.Policy = short
+	plan.Indices = slices.DeleteFunc(plan.Indices, func(i migrate.Index) bool { return i.Source != "shelves" })
+	return plan
+}
+
+// emptyLibrary has an empty target.
+func emptyLibrary(t *testing.T) *library {
+	t.Helper()
 	s, err := store.Open(t.Context(), memory.New(), shard.New(shard.Options{}), store.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -174,19 +197,6 @@ func newLibrary(t *testing.T) *library {
 	if err := os.CopyFS(l.repository, os.DirFS("../testdata/repositories/opensearch-2.19.0-basic/repo")); err != nil {
 		t.Fatal(err)
 	}
-	plan := l.plan("second")
-	plan.Policy = short
-	for _, index := range plan.Indices {
-		if index.Source == "shelves" {
-			plan.Indices = []migrate.Index{index}
-		}
-	}
-	l.start("m", plan)
-	l.runs(nil)
-	if m, _ := l.look("m"); m.State != movement.Switched {
-		t.Fatalf("it is %s: %s", m.State, m.Cause)
-	}
-	l.target.pages = true
 	return l
 }
 

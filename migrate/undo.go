@@ -12,6 +12,8 @@ import (
 // error; what is not ours any more is left alone, and left tells so.
 func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err error) {
 	switch e.Kind {
+	case kindAlias:
+		return "", t.removeAlias(ctx, e)
 	case kindIndex:
 		return t.removeIndex(ctx, e)
 	case string(ComponentTemplate), string(ComposableTemplate), string(LegacyTemplate):

@@ -61,7 +61,8 @@
 //     a late write of that loses.
 //   - L2: what was deleted in the source between two snapshots is not there after a delta,
 //     whoever wakes and writes.
-//   - L5: an aborted movement leaves the target as it was; an ended one leaves no records but its own.
+//   - L5: an aborted movement leaves the target as it was, also when documents of a process that slept
+//     come later; an ended one leaves no records but its own, and no alias that it wrote through.
 //   - L6: one holder changes a piece while its lease lasts; who holds none sends no documents; an
 //     item is done at its end; an ended movement does not change.
 //   - L8: a cursor never goes back, and passes nothing that the target has not taken and no
@@ -128,6 +129,6 @@
 // lanes, and a model of how long work takes on real machines. Not simulated yet: data streams,
 // taking the snapshot, and a coordination store that is an index of the target (it fails as the
 // contract of coord says, and not by HTTP). A document that comes back out of the hands of a process
-// that slept, after the target has forgotten its deletion and after the comparison, is beyond what a
-// movement can see, and breaks no law here.
+// that slept, while its movement lasts, after the target has forgotten its deletion and after the
+// comparison, is beyond what a movement can see, and breaks no law here.
 package sim

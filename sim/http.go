@@ -96,6 +96,8 @@ func (t *target) answer(r *http.Request, path []string, body []byte) any {
 		return t.search(body)
 	case last == "_mget":
 		return t.several(body)
+	case path[0] == "_aliases":
+		return t.changeAliases(body)
 	case strings.HasPrefix(path[0], "_"):
 		if method == http.MethodGet || method == http.MethodHead {
 			return notFound(path[0])
@@ -128,7 +130,11 @@ func (t *target) answerOf(method string, path []string, body []byte) any {
 	case method == http.MethodGet:
 		all := map[string]any{}
 		for _, n := range named {
-			all[n] = map[string]any{"aliases": map[string]any{}, "mappings": t.indices[n].mappings(), "settings": t.indices[n].settings()}
+			aliases := map[string]any{}
+			for alias := range t.indices[n].aliases {
+				aliases[alias] = map[string]any{"is_hidden": true}
+			}
+			all[n] = map[string]any{"aliases": aliases, "mappings": t.indices[n].mappings(), "settings": t.indices[n].settings()}
 		}
 		out, _ := json.Marshal(all) // strings
 		return reply{200, out}

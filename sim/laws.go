@@ -182,6 +182,9 @@ func (w *migration) movementChanged(was, is []byte) {
 	}
 	if !old.State.Ended() && now.State.Ended() {
 		w.hasEnded(now)
+		if left := w.target.ways(); len(left) > 0 {
+			w.violate("L5", "it is %s, and its aliases %v are still there", now.State, left)
+		}
 	}
 }
 

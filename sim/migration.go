@@ -117,15 +117,19 @@ func (w *migration) weather() {
 
 // late tells whether a request comes when it has no effect any more: servers carry out what
 // nobody waits for, but not for longer than three heartbeats. A process that stood still with
-// a request in its hands sends it whenever it wakes, and no server can tell; only when its
-// movement is aborted or has ended is that left out, since nothing can be done about it.
+// a request in its hands sends it whenever it wakes, and no server can tell. Documents that come so
+// when their movement is aborted or has ended must have no effect, since they come by a name that is
+// gone; that an index is made so, or an alias, is left out, since nothing can be done about it.
 func (w *migration) late(c *call) bool {
 	if c.to != "target" {
 		return false
 	}
-	if c.woken {
+	if c.woken && c.verb != bulkRequest {
 		state := w.movement().State
 		return state.Ended() && !w.deltaComes() || state == movement.Aborting
+	}
+	if c.woken {
+		return false
 	}
 	return !c.gaveUp.IsZero() && time.Since(c.gaveUp) > 3*w.script.Heartbeat
 }

@@ -33,6 +33,8 @@ var mutants = []mutant{
 	{"an index is made before it is written down", "migrate/making.go",
 		"	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n	err = t.target.CreateIndex(ctx, name, body)\n",
 		"	err = t.target.CreateIndex(ctx, name, body)\n	if err := t.Driver.Intend(ctx, t.movement.ID, ours); err != nil {\n		return err\n	}\n	if err := t.intendSettings(ctx, name, before); err != nil {\n		return err\n	}\n"},
+	{"documents are sent by the name of their index", "migrate/writealias.go", "	if alias, has := s.ways[name]; has {\n", "	if alias, has := s.ways[name]; has && name == \"\" {\n"},
+	{"an alias stays when the movement has ended", "migrate/undo.go", "return \"\", t.removeAlias(ctx, e)", "return \"\", nil"},
 	{"differences are not looked at", "migrate/verify.go",
 		"func (v *Verified) Differences() int64 { return ", "func (v *Verified) Differences() int64 { return 0 * "},
 	{"what others have written is deleted", "migrate/deltasend.go",

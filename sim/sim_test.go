@@ -189,6 +189,29 @@ func TestWhatWasDeletedStaysDeleted(t *testing.T) {
 	t.Logf("%d writings of deleted documents were refused", kept)
 }
 
+// TestWhatComesAfterAnAbortIsLost: a worker falls asleep with documents in its hands, and wakes long after
+// the movement was aborted. The target, which makes indices by itself, is as it was before.
+func TestWhatComesAfterAnAbortIsLost(t *testing.T) {
+	came := 0
+	for seed := range 30 {
+		into := map[bool]string{true: "into-existing\n"}[seed%3 == 2]
+		s, err := sim.Parse(fmt.Sprintf("seed %d\nworkers 2 slots 2\nlease 9.000000007s heartbeat 1.100000001s attempts 20\nbulk 3000 takes 1.5s\n%s"+
+			"pause w1 at %dms for 2m\nverb abort at %dms\n", seed, into, 1501+seed%8*300, 2001+seed%8*300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := holds(t, s)
+		if r.State != movement.Aborted {
+			t.Errorf("seed %d: it is %s", seed, r.State)
+		}
+		came += r.Nameless
+	}
+	if came == 0 {
+		t.Error("no worker had a document in its hands")
+	}
+	t.Logf("%d writings came after the end", came)
+}
+
 var madeItem = regexp.MustCompile(`create movement/m/item/./([a-z-]+__\d+)__\d+ `)
 
 // TestScripts are runs that once broke a law, or that stand for something that must be

@@ -28,6 +28,8 @@ type index struct {
 	uuid string
 	body []byte
 	rows map[name]*row
+	// aliases are its own names beside the one that it was made with.
+	aliases map[string]bool
 	// applied are the newest versions that were ever written, by whomever.
 	applied map[name]int64
 }
@@ -37,6 +39,7 @@ type index struct {
 type target struct {
 	world   *migration
 	indices map[string]*index
+	aliases map[string]string // those that were ever made, and where they led last
 	points  map[string][]hit
 	made    int
 	full    bool // its disks: each document is answered 403
@@ -55,7 +58,7 @@ type hit struct {
 }
 
 func newTarget(w *migration) *target {
-	t := &target{world: w, indices: map[string]*index{}, points: map[string][]hit{}}
+	t := &target{world: w, indices: map[string]*index{}, aliases: map[string]string{}, points: map[string][]hit{}}
 	t.put(t.make("before", nil), name{"", "kept"}, condition{}, []byte(`{"kept":true}`))
 	if w.script.Into {
 		into := t.make("loans", nil)
@@ -67,8 +70,17 @@ func newTarget(w *migration) *target {
 
 func (t *target) make(name_ string, body []byte) *index {
 	t.made++
-	i := &index{uuid: fmt.Sprint("uuid-", t.made), body: body, rows: map[name]*row{}, applied: map[name]int64{}}
+	i := &index{uuid: fmt.Sprint("uuid-", t.made), body: body, rows: map[name]*row{}, aliases: map[string]bool{}, applied: map[name]int64{}}
 	t.indices[name_] = i
+	var asked struct {
+		Aliases map[string]json.RawMessage
+	}
+	if len(body) > 0 && json.Unmarshal(body, &asked) != nil {
+		t.world.violate("L12", "the body that makes %s is not understood", name_)
+	}
+	for alias := range asked.Aliases {
+		i.aliases[alias], t.aliases[alias] = true, name_
+	}
 	return i
 }
 
@@ -135,7 +147,7 @@ func (t *target) contents() map[string]string {
 	all := map[string]string{}
 	for called, i := range t.indices {
 		var b strings.Builder
-		fmt.Fprintln(&b, i.uuid, string(i.body))
+		fmt.Fprintln(&b, i.uuid, string(i.body), slices.Sorted(maps.Keys(i.aliases)))
 		for _, h := range i.shown() {
 			fmt.Fprintln(&b, h.name, h.row.version, h.row.fingerprint)
 		}
@@ -188,8 +200,12 @@ func (t *target) write(action, called string, n name, c condition, source []byte
 	case t.picky && t.items%3 == 0:
 		return 429, "rejected_execution_exception"
 	}
-	i := t.indices[called]
-	if i == nil {
+	called, i := t.find(called)
+	switch {
+	case i == nil && strings.ToLower(called) != called: // nothing is made of that name
+		t.came(called, n)
+		return 400, "invalid_index_name_exception"
+	case i == nil:
 		i = t.make(called, nil)
 	}
 	was, knows := i.rows[n], i.remembered(n) != nil
@@ -261,7 +277,7 @@ func (t *target) several(body []byte) any {
 	}
 	var docs []string
 	for _, d := range asked.Docs {
-		i := t.indices[d.Index]
+		_, i := t.find(d.Index)
 		if i == nil {
 			docs = append(docs, fmt.Sprintf(`{"_index":%s,"_id":%s,"error":{"type":"index_not_found_exception","reason":"no such index"}}`, quoted(d.Index), quoted(d.ID)))
 			continue

@@ -82,6 +82,7 @@ type Report struct {
 	Ends       []string       // of the movements
 	Others     int            // writes of others on the target
 	Kept       int            // writings of documents that the target did not take, since they were deleted
+	Nameless   int            // writings by a name that leads nowhere any more
 	Verbs      []string       // what the operator has asked for
 	Log        []string       // the calls, when they were to be kept
 }
