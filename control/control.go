@@ -63,10 +63,7 @@ func New(w Wiring) *Control { return &Control{wiring: w} }
 
 // repository opens the repository at location.
 func (c *Control) repository(ctx context.Context, location string) (*snapshot.Repository, error) {
-	parsed, err := blob.ParseLocation(location)
-	if err == nil {
-		err = c.permits.repository(location, &parsed)
-	}
+	parsed, err := c.located(location)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +77,15 @@ func (c *Control) repository(ctx context.Context, location string) (*snapshot.Re
 		err = fault.At(err, location)
 	}
 	return repo, err
+}
+
+// located reads the location of a repository, and refuses one that the operator has not allowed.
+func (c *Control) located(location string) (blob.Location, error) {
+	parsed, err := blob.ParseLocation(location)
+	if err == nil {
+		err = c.permits.repository(location, &parsed)
+	}
+	return parsed, err
 }
 
 // find opens the repository and finds the snapshot by name or UUID; the newest

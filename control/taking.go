@@ -20,6 +20,9 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 		return c.preview(ctx, req, side)
 	}
 	req.setDefaults()
+	if _, err := c.located(absolute(req.Repository)); err != nil { // before the source is told to write there
+		return nil, err
+	}
 	source, err := c.openSource(ctx, req.FromCluster)
 	if err != nil {
 		return nil, err

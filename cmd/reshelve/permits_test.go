@@ -102,10 +102,10 @@ func begin(t *testing.T, at string, order map[string]any) (int, map[string]any) 
 // TestOrdersByHTTPLeadNowhere that the operator has not named: nothing connects, and nothing is sent.
 func TestOrdersByHTTPLeadNowhere(t *testing.T) {
 	secrets(t)
-	x := newStranger(t, http.NotFoundHandler())
+	x, y := newStranger(t, http.NotFoundHandler()), newStranger(t, http.NotFoundHandler())
 	here, _ := filepath.Abs(repository)
 	allow := control.Allowed{Repositories: []string{"http://127.0.0.1:1/backups", "s3://bucket/backups?endpoint=http://127.0.0.1:1", "gs://bucket", "az://ours", filepath.Join(here, "indices")},
-		Sources: []string{"http://127.0.0.1:1"}}
+		Sources: []string{"http://127.0.0.1:1", y.URL}}
 	at, stop := serving(t, filepath.Join(t.TempDir(), "data"), allow)
 	defer stop()
 	for _, from := range []string{x.URL + "/r", "http://127.0.0.1:1/", "http://127.0.0.1:1/backups-2", "http://127.0.0.1:1/backups/../r", "http://127.0.0.1:1/backups/%2e%2e/r", `http://127.0.0.1:1/backups/..\r`,
@@ -125,6 +125,10 @@ func TestOrdersByHTTPLeadNowhere(t *testing.T) {
 	}
 	if told := x.heard(); len(told) != 0 {
 		t.Errorf("what nobody has named was told %q", told)
+	}
+	status, p := begin(t, at, map[string]any{"from": here, "fromCluster": y.URL})
+	if next, _ := p["next"].(string); status != 400 || !strings.Contains(next, "--allow-repository ") || len(y.heard()) != 0 {
+		t.Errorf("a snapshot into what is not allowed: %d %v; the source was asked %q", status, p, y.heard())
 	}
 	if status, p := begin(t, at, map[string]any{"from": filepath.Join(here, "indices")}); strings.Contains(fmt.Sprint(p["detail"]), "operator") {
 		t.Errorf("what is named: %d %v", status, p)
