@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -43,18 +45,14 @@ func (c capabilities) add(kind, index string, can capability) {
 }
 
 func (c *call) fieldCaps() error {
-	body, err := c.content()
+	patterns, err := c.capFields()
 	if err != nil {
 		return err
-	}
-	if text := strings.TrimSpace(string(body)); text != "" && text != "{}" {
-		return exception.New(exception.IllegalArgument, "_field_caps takes no body: index_filter is not supported")
 	}
 	unmapped, err := c.boolean("include_unmapped", false)
 	if err != nil {
 		return err
 	}
-	patterns := c.list("fields")
 	if len(patterns) == 0 {
 		return exception.New(exception.IllegalArgument, "specified fields can't be null or empty")
 	}
@@ -75,6 +73,41 @@ func (c *call) fieldCaps() error {
 		fields.add(name, capabilitiesJSON(found[name]))
 	}
 	return c.answer(http.StatusOK, object{{"indices", append([]string{}, indices...)}, {"fields", fields}})
+}
+
+// capFields are the patterns of the fields that are asked for: a parameter, or, of Elasticsearch's
+// clients from 8 on, a member of the body.
+func (c *call) capFields() ([]string, error) {
+	body, err := c.content()
+	if err != nil {
+		return nil, err
+	}
+	patterns := c.list("fields")
+	if text := strings.TrimSpace(string(body)); text == "" || text == "{}" {
+		return patterns, nil
+	}
+	var asked struct {
+		Fields oneOrMore `json:"fields"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&asked); err != nil || !c.s.elastic() || len(patterns) > 0 {
+		return nil, exception.New(exception.IllegalArgument, "of a body of _field_caps only [fields] is supported, with --compat elasticsearch and without the parameter of that name: no index_filter, no runtime_mappings")
+	}
+	return asked.Fields, nil
+}
+
+// oneOrMore is a JSON text, or an array of them.
+type oneOrMore []string
+
+// UnmarshalJSON reads both forms.
+func (o *oneOrMore) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*o = oneOrMore{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(o))
 }
 
 // addCapabilities adds the fields of an index that the patterns mean, and the
