@@ -23,7 +23,7 @@ var clusterIdle = []string{
 	"cluster.routing.", "cluster.info.", "cluster.service.", "cluster.indices.", "cluster.no_cluster_manager_block",
 	"cluster.persistent_tasks.", "discovery.", "indices.recovery.", "indices.mapping.dynamic_timeout", "gateway.slow_write_logging_threshold",
 	"indices.id_field_data.", "search.low_level_cancellation", "logger.", "transport.tracer.", "http.tracer.",
-	"script.", "ingest.", "snapshot.max_concurrent_operations", "metadata.",
+	"script.", "ingest.", "snapshot.max_concurrent_operations", "cluster.metadata.",
 }
 
 // clusterRefused are prefixes of settings that the server knows and whose meaning would be
