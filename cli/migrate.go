@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"strings"
 
 	"github.com/reshelve/reshelve/control"
@@ -218,13 +217,9 @@ func nextOf(m *control.Movement, place string) string {
 	return remedy(m, place)
 }
 
-// orderInNext is an order in what a movement tells can be done: it does not know what it is called
-// from here, nor that it is the one.
-var orderInNext = regexp.MustCompile(`reshelve movement [a-z-]+`)
-
 // remedy is what a movement itself tells can be done, with orders that can be given as they stand.
 func remedy(m *control.Movement, place string) string {
-	return orderInNext.ReplaceAllString(m.Next, "$0 "+m.ID+" --at "+control.Bare(place))
+	return control.Orders(m.Next, m.ID, place)
 }
 
 func printMovement(w io.Writer, m *control.Movement, place string) {

@@ -41,10 +41,11 @@ func (c *Control) Failures(ctx context.Context, req FailuresRequest, summary fun
 	return c.with(ctx, req.At, func(d *drive.Driver, side *side) error {
 		m, err := movementOf(ctx, d, side, req.ID)
 		if err != nil {
-			return absent(err, req.At)
+			return ordered(err, req.ID, req.At)
 		}
 		if m.Progress == nil {
-			return fault.WithNext(fault.New(fault.Refused, "movement %s is of kind %s: it sends no documents that could fail", m.ID, m.Kind), "reshelve movement status tells what differs")
+			err := fault.WithNext(fault.New(fault.Refused, "movement %s is of kind %s: it sends no documents that could fail", m.ID, m.Kind), "reshelve movement status")
+			return ordered(err, req.ID, req.At)
 		}
 		s := &FailureSummary{Causes: []migrate.Cause{}, Pieces: []migrate.FailedPiece{}}
 		for _, cause := range m.Progress.Failures {

@@ -25,7 +25,7 @@ func (c *Control) Movements(ctx context.Context, at string) (all []movement.Reco
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
 		m, err = (&lookout{d: d, side: side, id: id}).look(ctx)
-		return absent(claimed(ctx, side, id, err), at)
+		return ordered(claimed(ctx, side, id, err), id, at)
 	})
 	return m, err
 }
@@ -35,7 +35,7 @@ func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err
 func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
 		m, err = (&lookout{d: d, side: side, id: id}).watch(ctx, told)
-		return absent(err, at)
+		return ordered(err, id, at)
 	})
 	return m, err
 }
@@ -48,14 +48,6 @@ func rests(r *movement.Record) bool {
 		return true
 	}
 	return r.State.Ended()
-}
-
-// absent adds to the error about a movement that is not there where those that are stand.
-func absent(err error, at string) error {
-	if fault.Is(err, fault.NotFound) && fault.Next(err) == "" {
-		return fault.WithNext(err, "reshelve movement ls --at %s lists those that are there", at)
-	}
-	return err
 }
 
 // Order is a verb for a movement.
@@ -86,7 +78,7 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
 		if err := o.apply(ctx, d); err != nil {
-			return absent(claimed(ctx, side, o.ID, err), o.At)
+			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
 		}
 		m, err = movementOf(ctx, d, side, o.ID)
 		return err

@@ -29,7 +29,7 @@ type MadeThing struct {
 func (c *Control) SetAside(ctx context.Context, at, id string) (s *SetAside, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
 		s, err = setAside(ctx, d, id)
-		return absent(claimed(ctx, side, id, err), at)
+		return ordered(claimed(ctx, side, id, err), id, at)
 	})
 	return s, err
 }
@@ -39,11 +39,12 @@ func setAside(ctx context.Context, d *drive.Driver, id string) (*SetAside, error
 	if err != nil {
 		return nil, err
 	}
-	s := &SetAside{ID: id, Key: "set-aside/" + id, Made: []MadeThing{}}
+	s := &SetAside{ID: id, Made: []MadeThing{}}
 	for _, e := range entries {
 		s.Made = append(s.Made, MadeThing{e.Kind, e.Name})
 	}
-	return s, d.SetAside(ctx, id)
+	s.Key, err = d.SetAside(ctx, id)
+	return s, err
 }
 
 // rivalOf is a movement of a place as one that perhaps writes to a target; nil when it does not.

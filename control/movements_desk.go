@@ -193,7 +193,7 @@ type cachedLook struct {
 func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	r, err := k.d.Shown(ctx, id)
 	if err != nil {
-		return nil, noMovement(err)
+		return nil, k.ordered(err, id)
 	}
 	k.mu.Lock()
 	seen := k.looks[id]
@@ -217,18 +217,21 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	return m, err
 }
 
-// noMovement tells who asks by HTTP for a movement that is not there where to look.
-func noMovement(err error) error {
-	if fault.Is(err, fault.NotFound) {
+// ordered is the function of that name for clients by HTTP.
+func (k *Desk) ordered(err error, id string) error {
+	switch {
+	case fault.Is(err, fault.NotFound):
 		return fault.WithNext(err, "GET /_reshelve/movements lists those that are there")
+	case k.at == "": // it takes no orders
+		return err
 	}
-	return err
+	return ordered(err, id, k.at)
 }
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 	if err := o.apply(ctx, k.d); err != nil {
-		return nil, noMovement(err)
+		return nil, k.ordered(err, o.ID)
 	}
 	return k.Look(ctx, o.ID)
 }
@@ -236,13 +239,13 @@ func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 // SetAside takes the damaged record of a movement out of the way; see [Control.SetAside].
 func (k *Desk) SetAside(ctx context.Context, id string) (*SetAside, error) {
 	s, err := setAside(ctx, k.d, id)
-	return s, noMovement(err)
+	return s, k.ordered(err, id)
 }
 
 // Throttle changes the limits of a movement; see [Control.Throttle].
 func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
 	m, err := throttle(ctx, k.d, k.side, o, change)
-	return m, noMovement(err)
+	return m, k.ordered(err, o.ID)
 }
 
 // LimitsOf are the limits that a plain change asks for: nil stays, and "" are no hours.

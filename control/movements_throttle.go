@@ -26,7 +26,7 @@ func ParseHours(text string) (Hours, error) { return migrate.ParseHours(text) }
 func (c *Control) Throttle(ctx context.Context, o Order, change LimitsChange) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
 		m, err = throttle(ctx, d, side, o, change)
-		return absent(err, o.At)
+		return ordered(err, o.ID, o.At)
 	})
 	return m, err
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/coord"
@@ -14,7 +15,8 @@ import (
 const setAside = "set-aside/"
 
 // readMovement reads the record of a movement: fault.Corrupt when it is none, or another's, with what
-// to do about it.
+// to do about it. As in all next actions of movements, the order names neither the movement nor its place: what
+// knows both completes it (control.Orders).
 func readMovement(record coord.Record) (r movement.Record, err error) {
 	id := strings.TrimPrefix(record.Key, movements)
 	err = decode(record.Value, &r)
@@ -52,22 +54,57 @@ func (d *Driver) Shown(ctx context.Context, id string) (r movement.Record, err e
 	return r, err
 }
 
-// SetAside takes the damaged record of a movement out of the way, and keeps it under "set-aside/ID".
-// What the movement has made, and what else is recorded of it, stays. It is fault.Refused of a record
+// SetAside takes the damaged record of a movement out of the way, and gives the key under which it is
+// kept: "set-aside/ID", or, where another one is, that with a number. What was set aside before stays, and
+// so does what the movement has made, and what else is recorded of it. It is fault.Refused of a record
 // that can be read.
-func (d *Driver) SetAside(ctx context.Context, id string) error {
-	return again(ctx, func() error {
-		record, err := d.store.Get(ctx, movements+id)
-		if err != nil {
-			return fault.At(noMovement(err), "movement "+id)
+func (d *Driver) SetAside(ctx context.Context, id string) (key string, err error) {
+	err = again(ctx, func() error {
+		for {
+			record, err := d.store.Get(ctx, movements+id)
+			if key != "" && fault.Is(err, fault.NotFound) { // others, or an attempt that was not heard of, have deleted it
+				return nil
+			}
+			if err != nil {
+				return fault.At(noMovement(err), "movement "+id)
+			}
+			if _, err := readMovement(record); err == nil {
+				err = fault.New(fault.Refused, "the record of the movement is not damaged")
+				return fault.At(fault.WithNext(err, "reshelve movement abort"), "movement "+id)
+			}
+			if key, err = d.keepAside(ctx, id, record.Value); err != nil {
+				return fault.At(err, setAside+id)
+			}
+			err = d.store.Delete(ctx, record.Key, record.Revision)
+			if !fault.Is(err, fault.Conflict) { // else somebody has deleted it, or put another in its place
+				return fault.At(err, "movement "+id)
+			}
 		}
-		if _, err := readMovement(record); err == nil {
-			err = fault.New(fault.Refused, "the record of the movement is not damaged")
-			return fault.At(fault.WithNext(err, "reshelve movement abort"), "movement "+id)
-		}
-		if _, err := coord.Update(ctx, d.store, setAside+id, func([]byte) ([]byte, error) { return bytes.Clone(record.Value), nil }); err != nil {
-			return fault.At(err, setAside+id)
-		}
-		return fault.At(d.store.Delete(ctx, record.Key, record.Revision), "movement "+id)
 	})
+	return key, err
+}
+
+// keepAside stores what a damaged record held where nothing else is. It only ever creates, so that
+// nothing that is kept there is lost, whoever else does the same.
+func (d *Driver) keepAside(ctx context.Context, id string, value []byte) (key string, err error) {
+	for n := 1; ; {
+		key = setAside + id
+		if n > 1 {
+			key += "~" + strconv.Itoa(n)
+		}
+		_, err := d.store.Create(ctx, key, value)
+		if !fault.Is(err, fault.Conflict) {
+			return key, err
+		}
+		there, err := d.store.Get(ctx, key)
+		switch {
+		case fault.Is(err, fault.NotFound): // it was there a moment ago
+		case err != nil:
+			return "", err
+		case bytes.Equal(there.Value, value): // by others, or by an attempt before
+			return key, nil
+		default:
+			n++
+		}
+	}
 }

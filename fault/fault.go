@@ -56,6 +56,16 @@ func WithNext(err error, format string, args ...any) error {
 	return &e
 }
 
+// Reword changes the next action that err has; of none there stays none. Nil stays nil.
+func Reword(err error, change func(next string) string) error {
+	if err == nil || Next(err) == "" {
+		return err
+	}
+	e := *classified(err)
+	e.next = change(e.next)
+	return &e
+}
+
 // classified returns the Error that err is, or makes one by invariant 3. An
 // Error deeper in the chain lends its kind, place and next action.
 func classified(err error) *Error {

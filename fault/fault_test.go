@@ -28,6 +28,21 @@ func TestAnErrorTellsPlaceCauseAndNextAction(t *testing.T) {
 	}
 }
 
+// TestANextActionIsReworded, wherever in the chain it is; where there is none, none is made.
+func TestANextActionIsReworded(t *testing.T) {
+	full := func(next string) string { return next + " NAME" }
+	inner := fault.WithNext(fault.New(fault.Refused, "no"), "drop")
+	for _, err := range []error{inner, fmt.Errorf("while: %w", inner), errors.Join(inner, io.EOF)} {
+		got := fault.Reword(err, full)
+		if fault.Next(got) != "drop NAME" || got.Error() != err.Error() || !fault.Is(got, fault.Refused) || fault.Next(err) != "drop" {
+			t.Errorf("%v: %v → %s", err, got, fault.Next(got))
+		}
+	}
+	if got := fault.Next(fault.Reword(io.EOF, full)); got != "" || fault.Reword(nil, full) != nil {
+		t.Errorf("nothing became %q", got)
+	}
+}
+
 func TestTheKindSurvivesWrapping(t *testing.T) {
 	refused := fault.New(fault.Refused, "cannot read: %w", io.ErrUnexpectedEOF)
 	for _, tc := range []struct {

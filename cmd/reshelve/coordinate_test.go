@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/coord/local"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/servers"
@@ -48,6 +49,37 @@ func TestRecordsInAFolder(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "socket")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a socket is left: %v", err)
+	}
+}
+
+// TestWhatIsSaidOfADamagedRecordCanBePasted: with the movement's ID and the place, as a shell takes them.
+func TestWhatIsSaidOfADamagedRecordCanBePasted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my records")
+	records, err := local.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound := `{"id":"sound","kind":"migrate","state":"running","phases":[{"name":"documents"}],"plan":{}}`
+	for key, value := range map[string]string{"movements/junk": "junk", "movements/sound": sound} {
+		if _, err := records.Create(t.Context(), key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := records.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, at := control.New(wiring), "local:"+dir
+	_, aborted := c.Tell(t.Context(), control.Order{At: at, ID: "junk", Verb: movement.Abort})
+	_, throttled := c.Throttle(t.Context(), control.Order{At: at, ID: "junk"}, control.LimitsChange{})
+	_, notDamaged := c.SetAside(t.Context(), at, "sound")
+	for err, next := range map[error]string{
+		aborted:    "reshelve movement set-aside junk --at '" + at + "'",
+		throttled:  "reshelve movement set-aside junk --at '" + at + "'",
+		notDamaged: "reshelve movement abort sound --at '" + at + "'",
+	} {
+		if fault.Next(err) != next {
+			t.Errorf("%v → %s, want %s", err, fault.Next(err), next)
+		}
 	}
 }
 
