@@ -59,6 +59,7 @@ another origin, unless --allow-host and --allow-origin let them in. A request ov
 	flags.Var(&f.maxInFlight, "max-in-flight", "the bodies of all requests at work; beyond it they get 429; 0: half of --memory")
 	flags.Var(&f.maxHeaders, "max-headers", "the headers of a request; 0: 64KiB")
 	flags.IntVar(&f.req.Limits.Depth, "max-depth", 0, "how deep objects and arrays may nest in a body; 0: 1000")
+	flags.IntVar(&f.req.Limits.Connections, "max-connections", 0, "how many connections may be open at once; one more waits until another is closed; 0: 4096")
 	flags.DurationVar(&f.req.Limits.Timeout, "timeout", 0, "how long a request may take to arrive; 0: 5m")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		req, err := f.request(cmd)
@@ -82,8 +83,8 @@ func (f *serveFlags) request(cmd *cobra.Command) (control.ServeRequest, error) {
 		return req, fault.New(fault.Usage, "--data is empty: name a folder")
 	case f.memory == 0:
 		return req, fault.New(fault.Usage, "--memory is 0: name a size to stay below, for example 256MiB")
-	case req.Limits.Depth < 0 || req.Limits.Timeout < 0:
-		return req, fault.New(fault.Usage, "--max-depth and --timeout are not negative; 0 means the default")
+	case req.Limits.Depth < 0 || req.Limits.Timeout < 0 || req.Limits.Connections < 0:
+		return req, fault.New(fault.Usage, "--max-depth, --timeout and --max-connections are not negative; 0 means the default")
 	}
 	req.Data, req.Listen, req.Memory = f.data, f.listen, int64(f.memory)
 	req.Limits.BodyBytes, req.Limits.ItemBytes = int64(f.maxBody), int64(f.maxItem)

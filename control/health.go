@@ -70,7 +70,7 @@ func (req *WorkerRequest) entrance() (*door.Door, error) {
 		err := fault.New(fault.Refused, "%q is reachable from other machines, and no token is set", req.Listen)
 		return nil, fault.WithNext(err, "set RESHELVE_TOKEN, or name a file that holds one with --token-file; or listen on 127.0.0.1")
 	}
-	policy := door.Policy{Hosts: req.AllowHosts, Token: req.Token, Open: []string{healthPath}}
+	policy := door.Policy{Hosts: req.AllowHosts, Token: req.Token, Open: []string{healthPath}, HostFlag: "--allow-host"}
 	if _, err := netip.ParseAddr(host); err != nil && host != "" {
 		policy.Hosts = append(slices.Clone(policy.Hosts), host)
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -49,12 +50,13 @@ type FaceOptions struct {
 // Limits bound what one request may ask for. The zero value of a field is the
 // face's default.
 type Limits struct {
-	BodyBytes     int64         `yaml:"max-body"`      // of a request's body, as sent and decompressed
-	ItemBytes     int64         `yaml:"max-item"`      // of one source in a bulk request
-	InFlightBytes int64         `yaml:"max-in-flight"` // of all bodies at work; beyond: 429
-	Depth         int           `yaml:"max-depth"`     // of nested objects and arrays in JSON
-	HeaderBytes   int64         `yaml:"max-headers"`   // of a request's headers
-	Timeout       time.Duration `yaml:"timeout"`       // to receive a request
+	BodyBytes     int64         `yaml:"max-body"`        // of a request's body, as sent and decompressed
+	ItemBytes     int64         `yaml:"max-item"`        // of one source in a bulk request
+	InFlightBytes int64         `yaml:"max-in-flight"`   // of all bodies at work; beyond: 429
+	Depth         int           `yaml:"max-depth"`       // of nested objects and arrays in JSON
+	HeaderBytes   int64         `yaml:"max-headers"`     // of a request's headers
+	Timeout       time.Duration `yaml:"timeout"`         // to receive a request
+	Connections   int           `yaml:"max-connections"` // that may be open at once
 }
 
 // Serving tells that a store is served.
@@ -105,7 +107,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
-	entrance, err := door.New(door.Policy{Hosts: req.AllowHosts, Origins: req.AllowOrigins})
+	entrance, err := door.New(door.Policy{Hosts: req.AllowHosts, Origins: req.AllowOrigins, HostFlag: "--allow-host", OriginFlag: "--allow-origin"})
 	if err != nil {
 		return err
 	}
@@ -137,6 +139,7 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
 		return fault.WithNext(err, "stop what listens there, or choose another address with --listen")
 	}
+	tcp = newBounded(tcp, cmp.Or(req.Limits.Connections, mostConnections))
 	socket, err := listenInside(ctx, req.Data)
 	if err != nil {
 		return errors.Join(err, tcp.Close())

@@ -28,13 +28,25 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func refuseOrigin(w http.ResponseWriter, r *http.Request, origin string) {
+func (d *Door) refuseHost(w http.ResponseWriter, r *http.Request) {
+	next := "use localhost or an address of loopback"
+	if d.hostFlag != "" {
+		next += ", or let the name in: " + d.hostFlag + " " + shown(bareHost(r.Host))
+	}
+	refuse(w, r, http.StatusMisdirectedRequest, "host_not_allowed_exception", "the request is for the host ["+r.Host+"], which is no name of this server", next)
+}
+
+func (d *Door) refuseOrigin(w http.ResponseWriter, r *http.Request, origin string) {
 	page, next := "a page of another origin", "enter the address in the browser itself, or send the request without a browser"
 	if origin != "" {
-		page, next = "a page of the origin ["+origin+"]", "let the page in: --allow-origin "+shown(origin)
+		page = "a page of the origin [" + origin + "]"
 	}
-	if origin == "null" {
-		next = "serve the page from an address, and let that in with --allow-origin; null is the origin of any page"
+	switch {
+	case origin == "" || d.originFlag == "":
+	case origin == "null":
+		next = "serve the page from an address, and let that in with " + d.originFlag + "; null is the origin of any page"
+	default:
+		next = "let the page in: " + d.originFlag + " " + shown(origin)
 	}
 	refuse(w, r, http.StatusForbidden, "origin_not_allowed_exception", page+" has sent the request, and may not", next)
 }

@@ -26,6 +26,7 @@
 //     those since 2020 send one of both with every request but some GETs, whose answers no page can read.
 //  3. A request with the right token may have any Host: no page knows the token.
 //  4. Allowed origins are told one by one, never by a wildcard, and Vary says so.
+//  5. A refusal advises only what the process has: the flags that the policy names.
 //
 // Absent on purpose: TLS, users and rights; cookies, and so Access-Control-Allow-Credentials.
 package door

@@ -20,6 +20,10 @@ type Policy struct {
 	Origins []string // pages that may send requests, as scheme://host[:port]
 	Token   string   // what a request that is not local carries as Authorization: Bearer; "": nothing
 	Open    []string // paths that need no token
+
+	// HostFlag and OriginFlag are how the operator of the process lets hosts and origins in, as a refusal
+	// advises: "--allow-host"; "": the process has no such flag.
+	HostFlag, OriginFlag string
 }
 
 // Door lets requests through to a handler, or refuses them. Safe for concurrent use.
@@ -29,16 +33,19 @@ type Door struct {
 	protected *http.CrossOriginProtection
 	token     *[sha256.Size]byte
 	open      []string
+
+	hostFlag, originFlag string
 }
 
 // New makes a door. fault.Usage when a host or an origin is none.
 func New(p Policy) (*Door, error) {
-	d := &Door{hosts: map[string]bool{}, origins: map[string]bool{}, protected: http.NewCrossOriginProtection(), open: p.Open}
+	d := &Door{hosts: map[string]bool{}, origins: map[string]bool{}, protected: http.NewCrossOriginProtection(), open: p.Open,
+		hostFlag: p.HostFlag, originFlag: p.OriginFlag}
 	for _, host := range p.Hosts {
 		name, ok := nameOf(host)
 		if !ok || strings.ContainsAny(host, "/*:@ ") && !isAddress(name) {
 			err := fault.New(fault.Usage, "%q is no name of a host", host)
-			return nil, fault.WithNext(err, "write the name alone, for example --allow-host search.example")
+			return nil, fault.WithNext(err, "write the name alone, for example search.example")
 		}
 		d.hosts[name] = true
 	}
@@ -49,7 +56,7 @@ func New(p Policy) (*Door, error) {
 		}
 		if err != nil || u.User != nil || strings.Contains(origin, "*") || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
 			err := fault.New(fault.Usage, "%q is no origin of pages", origin)
-			return nil, fault.WithNext(err, "write it as the browser does, for example --allow-origin https://app.example:8443; * and null are none")
+			return nil, fault.WithNext(err, "write it as the browser does, for example https://app.example:8443; * and null are none")
 		}
 		d.origins[origin] = true
 	}
@@ -65,9 +72,7 @@ func (d *Door) Around(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, known := isLocal(r), d.token != nil && d.knows(r)
 		if !local && !known && !d.names(r) {
-			refuse(w, r, http.StatusMisdirectedRequest, "host_not_allowed_exception",
-				"the request is for the host ["+r.Host+"], which is no name of this server",
-				"use localhost or an address of loopback, or let the name in: --allow-host "+shown(bareHost(r.Host)))
+			d.refuseHost(w, r)
 			return
 		}
 		if len(d.origins) > 0 {
@@ -75,7 +80,7 @@ func (d *Door) Around(handler http.Handler) http.Handler {
 		}
 		origin := r.Header.Get("Origin")
 		if !d.sameOrigin(r) {
-			refuseOrigin(w, r, origin)
+			d.refuseOrigin(w, r, origin)
 			return
 		}
 		if d.origins[origin] {

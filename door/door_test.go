@@ -81,7 +81,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%q at %v: %d, reached %v", tc.host, tc.at, answer.StatusCode, reached)
 		}
 	}
-	answer, _ := ask(t, door.Policy{}, loopback, "GET", "evil.example;rm:9200")
+	answer, _ := ask(t, door.Policy{HostFlag: "--allow-host"}, loopback, "GET", "evil.example;rm:9200")
 	var told struct {
 		Error  struct{ Type, Reason string }
 		Status int
@@ -141,6 +141,30 @@ func TestAllowedOrigins(t *testing.T) {
 	for _, wrong := range []string{"", "*", "http://search.example", "*.example", "a b"} {
 		if _, err := door.New(door.Policy{Hosts: []string{wrong}}); !fault.Is(err, fault.Usage) {
 			t.Errorf("the host %q: %v", wrong, err)
+		}
+	}
+}
+
+// TestOnlyFlagsOfTheProcessAreAdvised: a refusal names those that the policy has, and no other.
+func TestOnlyFlagsOfTheProcessAreAdvised(t *testing.T) {
+	for _, p := range []door.Policy{{}, {HostFlag: "--let-host"}, {OriginFlag: "--let-origin"}, {HostFlag: "--let-host", OriginFlag: "--let-origin"}} {
+		for _, tc := range []struct {
+			host, origin string
+			flag, value  string // that may be advised
+		}{
+			{"evil.example", "", p.HostFlag, " evil.example"},
+			{"localhost", "https://app.example", p.OriginFlag, " https://app.example"},
+			{"localhost", "null", p.OriginFlag, ""},
+		} {
+			answer, reached := ask(t, p, loopback, "GET", tc.host, "Origin", tc.origin)
+			text, err := io.ReadAll(answer.Body)
+			if err != nil || reached {
+				t.Fatalf("%+v: %v, reached %v", tc, err, reached)
+			}
+			flags := strings.Count(string(text), "--")
+			if tc.flag == "" && flags > 0 || tc.flag != "" && (flags == 0 || strings.Count(string(text), tc.flag+tc.value) != flags) {
+				t.Errorf("%+v: %s", tc, text)
+			}
 		}
 	}
 }
