@@ -50,6 +50,14 @@ type Write struct {
 	Change    *Change // Update only
 
 	RequireAlias bool // refuse when Target is no alias
+	Active       Active
+}
+
+// Active is how many copies of a shard have to be there for a write. The zero value leaves it to what the
+// index says.
+type Active struct {
+	Copies  string // "all", or a number
+	Timeout string // how long the caller would wait for them, as a refusal shows it
 }
 
 // Change is what an update does to a document.

@@ -78,8 +78,12 @@ func (c *call) bulk() error {
 	if err := b.wrong.err(); err != nil {
 		return err
 	}
-	if err := c.activeShards(c.name("index")); err != nil {
+	active, err := c.active()
+	if err != nil {
 		return err
+	}
+	for i := range b.writes {
+		b.writes[i].Active = active
 	}
 	var written []document.Written
 	if len(b.writes) > 0 {

@@ -143,7 +143,7 @@ func (c *call) ownContent() ([]byte, error) {
 
 // change is what is common to all changes by query.
 func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
-	for _, p := range []struct{ name, only string }{{"requests_per_second", "-1"}, {"search_timeout", ""}, {"pipeline", ""}, {"terminate_after", ""}} {
+	for _, p := range []struct{ name, only string }{{"requests_per_second", "-1"}, {"search_timeout", ""}, {"pipeline", ""}, {"terminate_after", ""}, {"stats", ""}} {
 		if text, set := c.has(p.name); set && text != p.only {
 			return q, notYet("[" + p.name + "]")
 		}
@@ -156,6 +156,9 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 	}
 	if asked.MaxDocs > 0 {
 		q.Most = int64(asked.MaxDocs)
+	}
+	if q.Active, err = c.active(); err != nil {
+		return q, err
 	}
 	q.Refresh, err = c.boolean("refresh", false)
 	return q, err

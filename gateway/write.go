@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
 )
@@ -74,7 +75,7 @@ func (c *call) write(w document.Write, g guard) error {
 	if len(wrong) > 0 {
 		return wrong.err()
 	}
-	if err := c.activeShards(w.Target); err != nil {
+	if w.Active, err = c.active(); err != nil {
 		return err
 	}
 	w.Condition = g.condition()
@@ -184,34 +185,22 @@ func missingPipeline(name string) *exception.Error {
 	return exception.New(exception.IllegalArgument, "pipeline with id [%s] does not exist", name)
 }
 
-// activeShards reads wait_for_active_shards and timeout. There is one copy of each
-// shard: who waits for more would wait in vain, and is told so at once.
-func (c *call) activeShards(index string) error {
+// active reads wait_for_active_shards and timeout.
+func (c *call) active() (a document.Active, err error) {
 	if len(c.params) == 0 {
-		return nil
+		return a, nil
 	}
 	timeout, err := c.duration("timeout", time.Minute)
 	if err != nil {
-		return err
+		return a, err
 	}
-	value, ok := c.has("wait_for_active_shards")
-	if !ok {
-		return nil
+	a.Timeout = catalog.SpanText(timeout)
+	if !c.isSet("wait_for_active_shards") {
+		return a, nil
 	}
-	name, needed := "ALL", c.s.store.Copies(index)
-	if value != "all" {
-		name = value
-		if needed, err = strconv.Atoi(value); err != nil {
-			cause := exception.NotNumber(value)
-			return exception.New(exception.IllegalArgument, "cannot parse ActiveShardCount[%s]", value).CausedBy(cause)
-		}
+	copies, err := c.copies()
+	if a.Copies = strconv.Itoa(copies); copies < 0 {
+		a.Copies = "all"
 	}
-	switch {
-	case needed < 0:
-		return exception.New(exception.IllegalArgument, "shard count cannot be a negative value")
-	case needed > 1:
-		return exception.New(exception.UnavailableShards, "[%s][0] Not enough active copies to meet shard count of [%s] (have 1, needed %d). Timeout: [%s]",
-			index, name, needed, c.text("timeout", timeout.String()[:2]))
-	}
-	return nil
+	return a, err
 }

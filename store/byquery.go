@@ -22,6 +22,7 @@ type ByQuery struct {
 	Refresh bool           // what was changed, at the end
 	Into    *Into          // where documents are copied to; nil: they are changed where they are
 	Delete  bool           // else they are written again
+	Active  document.Active
 }
 
 // Into says where and how documents are copied.
@@ -136,7 +137,7 @@ func (s *Store) changeBatch(ctx context.Context, q ByQuery, f *Found, p *Progres
 
 // write is what is done with one document.
 func (q *ByQuery) write(index string, row shard.Row) document.Write {
-	w := document.Write{Target: index, ID: row.ID, Routing: row.Routing, Source: row.Source, Condition: document.Always}
+	w := document.Write{Target: index, ID: row.ID, Routing: row.Routing, Source: row.Source, Condition: document.Always, Active: q.Active}
 	if q.Into == nil {
 		w.Condition.SeqNo, w.Condition.PrimaryTerm = row.SeqNo, row.PrimaryTerm
 		if q.Delete {

@@ -286,6 +286,47 @@ func TestADeletedIndexIsErasedWhenItsReadersEnd(t *testing.T) {
 	}
 }
 
+// sized is an engine whose indices take so many bytes on disk, if that is known.
+type sized struct {
+	*shardmemory.Engine
+	bytes int64
+	known bool
+}
+
+func (e *sized) OnDisk(uint32) (int64, bool) { return e.bytes, e.known }
+
+// TestRolloverLooksAtTheDisk: max_size is of what the index takes there, not of its documents.
+func TestRolloverLooksAtTheDisk(t *testing.T) {
+	ctx := t.Context()
+	engine := &sized{Engine: shardmemory.New(shardmemory.Options{})}
+	s, err := store.Open(ctx, coordmemory.New(), engine, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.CreateIndex(ctx, "logs-000001", []byte(`{"aliases":{"logs":{}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(ctx, s, "logs", "1", `{"text":"`+strings.Repeat("x", 2000)+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		bytes int64
+		known bool
+		most  string
+		rolls bool
+	}{
+		{500, true, "1kb", false}, {1 << 30, true, "1kb", true}, {1 << 30, true, "1gb", true}, {1<<30 - 1, true, "1gb", false},
+		{0, false, "1kb", true}, {0, false, "1mb", false}, // of what is not known, the documents tell
+	} {
+		engine.bytes, engine.known = tc.bytes, tc.known
+		answer, err := s.Rollover(ctx, "logs", "", []byte(`{"conditions":{"max_size":"`+tc.most+`"}}`), true)
+		if err != nil || len(answer.Conditions) != 1 || answer.Conditions[0].Met != tc.rolls {
+			t.Errorf("%+v: %+v, %v", tc, answer, err)
+		}
+	}
+}
+
 func TestRolloverLooksAtTheIndex(t *testing.T) {
 	ctx := t.Context()
 	now := recorded

@@ -92,7 +92,7 @@ func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 	if t.err != nil {
 		return queue{}, t.err
 	}
-	if err := t.index.rules.inactive; err != nil {
+	if err := t.index.tooFew(w.Active); err != nil {
 		return queue{}, err
 	}
 	if err := t.index.rules.pipeline; err != nil && w.Operation != document.Delete {

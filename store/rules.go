@@ -27,7 +27,7 @@ type rules struct {
 	pinned     int           // index.max_slices_per_pit
 	readOnly   *exception.Error
 	unreadable *exception.Error // gets and searches are refused
-	inactive   *exception.Error // writes that would wait for more copies of a shard than the one that there is
+	active     string           // index.write.wait_for_active_shards
 	pipeline   *exception.Error // writes that would go through a pipeline, of which there are none
 }
 
@@ -66,12 +66,7 @@ func readRules(settings map[string]string) (rules, error) {
 		pinned:     r.number("index.max_slices_per_pit", 1024),
 		readOnly:   catalog.Blocked(name, settings, catalog.WriteDocuments),
 		unreadable: catalog.Blocked(name, settings, catalog.ReadDocuments),
-	}
-	if wanted := settings["index.write.wait_for_active_shards"]; wanted != "" && wanted != "0" && wanted != "1" {
-		if replicas := settings["index.number_of_replicas"]; wanted != "all" || replicas != "0" {
-			rules.inactive = exception.New(exception.UnavailableShards, "[%s][0] Not enough active copies to meet shard count of [%s] (have 1). Timeout: [1m]",
-				name, strings.ToUpper(wanted))
-		}
+		active:     settings["index.write.wait_for_active_shards"],
 	}
 	for _, key := range []string{"index.default_pipeline", "index.final_pipeline"} {
 		if id := settings[key]; id != "" && id != "_none" {

@@ -66,7 +66,7 @@ func (s *Store) Rollover(ctx context.Context, target, newIndex string, body []by
 		return catalog.RolledOver{}, err
 	}
 	answer := catalog.RolledOver{OldIndex: plan.Old, NewIndex: plan.New, DryRun: dryRun}
-	docs, bytes := v.indices[plan.Old].size()
+	docs, bytes := s.size(v.indices[plan.Old])
 	var holds bool
 	answer.Conditions, holds = request.Evaluate(docs, s.now().Sub(v.indices[plan.Old].record.Created), bytes)
 	if dryRun || !holds {
@@ -95,11 +95,15 @@ func (s *Store) roll(ctx context.Context, v *view, plan catalog.Rollover, reques
 	})
 }
 
-// size is how many documents searches see in an index, and how many bytes it has.
-func (idx *index) size() (docs, bytes int64) {
+// size is how many documents there are in an index, and how many bytes it takes on disk, as its statistics
+// show; while that is not known, those of the documents.
+func (s *Store) size(idx *index) (docs, bytes int64) {
 	for _, sh := range idx.shards {
 		stats := sh.Stats()
 		docs, bytes = docs+stats.Docs, bytes+stats.Bytes
+	}
+	if onDisk, known := s.engine.OnDisk(idx.entry.Number); known {
+		bytes = onDisk
 	}
 	return docs, bytes
 }
