@@ -41,4 +41,15 @@ func TestEndpointsAreDocumented(t *testing.T) {
 			t.Errorf("%s tells of %s, which is not there", p.page, row)
 		}
 	}
+	text, err := os.ReadFile("../docs/store.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## Clients of Elasticsearch\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, r := range elasticRoutes {
+		if !strings.Contains(section, "`"+r.methods+" "+r.pattern+"`") {
+			t.Errorf("docs/store.md, of the dialect of Elasticsearch, lacks %s %s", r.methods, r.pattern)
+		}
+	}
 }
