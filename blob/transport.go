@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/reshelve/reshelve/egress"
@@ -24,12 +25,14 @@ const (
 // NewTransport is the HTTP transport to what the location names. The addresses that its names
 // lead to are checked (package egress).
 func (l Location) NewTransport() *http.Transport {
-	return newTransport(egress.Dial(dialer, l.Wary))
+	return newTransport(egress.Proxy(dialer, l.Wary), egress.Dial(dialer, l.Wary))
 }
 
 // NewTransport is the HTTP transport to services that hand out credentials, and to nothing that a
 // location names.
-func NewTransport() *http.Transport { return newTransport(dialer.DialContext) }
+func NewTransport() *http.Transport {
+	return newTransport(http.ProxyFromEnvironment, dialer.DialContext)
+}
 
 var dialer = net.Dialer{Timeout: dialAfter, KeepAlive: 30 * time.Second}
 
@@ -37,10 +40,10 @@ var dialer = net.Dialer{Timeout: dialAfter, KeepAlive: 30 * time.Second}
 // each request in flight, so that pieces do not share one flow-control window
 // as they would in HTTP/2; nothing is decompressed on the way; and a connection
 // that stalls fails after a minute, in the middle of a body too, where Retry
-// resumes it. Proxies are those of the environment.
-func newTransport(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
+// resumes it.
+func newTransport(proxy func(*http.Request) (*url.URL, error), dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
+		Proxy: proxy,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
 			if err != nil {

@@ -150,7 +150,7 @@ func (o *Options) transport() (http.RoundTripper, error) {
 	}
 	dialer := net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: egress.Dial(dialer, o.Wary), TLSClientConfig: config, TLSHandshakeTimeout: 15 * time.Second,
+		Proxy: egress.Proxy(dialer, o.Wary), DialContext: egress.Dial(dialer, o.Wary), TLSClientConfig: config, TLSHandshakeTimeout: 15 * time.Second,
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: 50 * time.Second, // shorter than the 60 s of common load balancers
 		DisableCompression: !o.Compress, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil

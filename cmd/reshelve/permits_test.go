@@ -12,6 +12,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -226,6 +228,46 @@ func TestANameThatComesToMeanThisMachine(t *testing.T) {
 	} {
 		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "169.254.169.254") {
 			t.Errorf("%s that comes to mean the metadata of a cloud: %v", what, err)
+		}
+	}
+}
+
+// TestANameBehindAProxy is checked as without one: for a repository and for a cluster, before the proxy hears of it.
+func TestANameBehindAProxy(t *testing.T) {
+	const behind = "RESHELVE_TEST_PROXY"
+	if os.Getenv(behind) == "" { // the environment's proxies are read once in a process
+		x := newStranger(t, http.FileServer(http.Dir(repository)))
+		inside := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		inside.Env = append(os.Environ(), behind+"="+x.URL, "HTTP_PROXY="+x.URL, "http_proxy=", "NO_PROXY=", "no_proxy=", "REQUEST_METHOD=")
+		text, err := inside.CombinedOutput()
+		if err != nil || !strings.Contains(string(text), "--- PASS: "+t.Name()) {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if len(x.heard()) == 0 {
+			t.Error("no request came to the proxy")
+		}
+		return
+	}
+	secrets(t)
+	was := net.DefaultResolver
+	defer func() { net.DefaultResolver = was }()
+	const name = "http://backups.example:9200"
+	at, stop := serving(t, filepath.Join(t.TempDir(), "data"), control.Allowed{Repositories: []string{name}, Sources: []string{name}})
+	defer stop()
+	c := control.New(wiring)
+	for _, tc := range []struct {
+		leads          string
+		refused, knows bool // in an order; by the operator
+	}{{"127.0.0.1", true, true}, {"169.254.169.254", true, false}, {"192.0.2.7", false, true}} {
+		net.DefaultResolver = egresstest.Names(t, tc.leads)
+		for _, order := range []map[string]any{{"from": name}, {"from": name, "fromCluster": name}} {
+			status, p := begin(t, at, order)
+			if detail, _ := p["detail"].(string); tc.refused != strings.Contains(detail, "backups.example leads to "+tc.leads) || tc.refused && (status != 400 || p["kind"] != "refused") {
+				t.Errorf("%s, %v: %d %v", tc.leads, order, status, p)
+			}
+		}
+		if _, err := c.List(t.Context(), control.ListRequest{Repository: name}); (err == nil) != tc.knows || err != nil && !fault.Is(err, fault.Refused) {
+			t.Errorf("%s, by the operator: %v", tc.leads, err)
 		}
 	}
 }

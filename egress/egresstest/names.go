@@ -5,6 +5,7 @@ package egresstest
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -48,4 +49,9 @@ func Names(t testing.TB, address string) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
 	}}
+}
+
+// Nowhere is how a resolver reaches its server that knows no name.
+func Nowhere(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("there is no server for names")
 }
