@@ -19,6 +19,10 @@ type Location struct {
 	Prefix  string     // what stands before each key, without slashes at its ends; for file the path
 	Options url.Values // the query parameters, each adapter has its own
 
+	// Within is a folder that nothing is opened outside of, wherever links lead meanwhile; "": any. The
+	// location, a folder, is it or below it, by a path without links.
+	Within string
+
 	// Wary says that somebody else than the operator has named it, or what it is in: a name in it
 	// that leads to this machine is refused when it is dialled.
 	Wary bool

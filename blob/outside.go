@@ -31,6 +31,9 @@ func (l Location) Outer(base string) (Location, error) {
 			l.Prefix = string(filepath.Separator)
 		}
 	}
+	if l.Within != "" { // what is allowed is a repository with what lies around its base path
+		l.Within = l.Prefix
+	}
 	return l, nil
 }
 

@@ -95,10 +95,39 @@ func (p *permits) wary() bool { return p != nil && !p.exact }
 // repository refuses a location that is not below one that the operator has named.
 func (p *permits) repository(text string, l *blob.Location) error {
 	l.Wary = p.wary()
-	if p == nil || p.folders && l.Scheme == "file" || slices.ContainsFunc(p.repositories, func(prefix blob.Location) bool { return isBelow(*l, prefix) }) {
+	switch {
+	case p == nil, p.folders && l.Scheme == "file":
+		return nil
+	case l.Scheme == "file":
+		if within, path, ok := p.folderBelow(l.Prefix); ok {
+			l.Within, l.Prefix = within, path
+			return nil
+		}
+	case slices.ContainsFunc(p.repositories, func(prefix blob.Location) bool { return isBelow(*l, prefix) }):
 		return nil
 	}
 	return p.refusal("repository "+l.String(), "--allow-repository", text)
+}
+
+// folderBelow is what a path leads to, and the folder that the operator has named above it. What is there may be
+// another when it is opened: so it has to be opened within that folder.
+func (p *permits) folderBelow(path string) (within, found string, ok bool) {
+	found, err := followed(path)
+	if err != nil {
+		return "", "", false
+	}
+	for _, prefix := range p.repositories {
+		if prefix.Scheme != "file" {
+			continue
+		}
+		if within, err := followed(prefix.Prefix); err == nil {
+			below, err := filepath.Rel(within, found)
+			if err == nil && filepath.IsLocal(below) {
+				return within, found, true
+			}
+		}
+	}
+	return "", "", false
 }
 
 // cluster refuses a URL that is not below one that the operator has named for these credentials.
@@ -134,13 +163,9 @@ func (p *permits) refusal(what, flag, value string) error {
 	return fault.WithNext(err, "if it is meant, start it as: %s … %s %s", p.program, flag, Quoted(value))
 }
 
-// isBelow tells whether a location is a prefix, or below it, and is reached by the same host with the same
-// credentials.
+// isBelow tells whether a location that is no folder is a prefix, or below it, and is reached by the same host with
+// the same credentials.
 func isBelow(l, prefix blob.Location) bool {
-	if l.Scheme == "file" && prefix.Scheme == "file" {
-		path, below := real(l.Prefix), strings.TrimSuffix(real(prefix.Prefix), string(filepath.Separator))
-		return path == below || strings.HasPrefix(path, below+string(filepath.Separator))
-	}
 	sameBucket := l.Scheme == prefix.Scheme && l.Bucket == prefix.Bucket
 	if l.Scheme == "http" || l.Scheme == "https" {
 		sameBucket = sameHost(l.Scheme, l.Bucket, prefix.Scheme, prefix.Bucket)
@@ -193,15 +218,6 @@ func isPathBelow(path, other string) bool {
 		}
 	}
 	return strings.HasPrefix(path, other+"/")
-}
-
-// real is a path without links, as far as it is there.
-func real(path string) string {
-	path, _ = filepath.Abs(path) // an error leaves it relative, and below nothing
-	if found, err := filepath.EvalSymlinks(path); err == nil {
-		return found
-	}
-	return filepath.Clean(path)
 }
 
 // Quoted is a text as a shell takes it for one word.

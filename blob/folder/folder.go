@@ -4,7 +4,8 @@
 //
 //  1. Nothing outside the folder is read: the operating system resolves each
 //     key beneath the opened folder (os.Root), so neither ".." nor a symbolic
-//     link leads out of it. The folder itself may be a symbolic link.
+//     link leads out of it. The folder itself may be a symbolic link, but where the
+//     location says within which other folder it is: then no link leads out of that.
 //  2. Only regular files are blobs. A directory is none; a pipe or a device,
 //     which could block for ever, is refused.
 //
@@ -30,7 +31,19 @@ import (
 // Open opens the folder at the location's path. fault.NotFound when there is
 // none, fault.Refused when it is no folder. It is a blob.Opener.
 func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
-	info, err := os.Stat(location.Prefix)
+	stat, openRoot, below := os.Stat, os.OpenRoot, location.Prefix
+	if location.Within != "" {
+		outer, err := os.OpenRoot(location.Within)
+		if err != nil {
+			return nil, fault.At(failure(err), location.String())
+		}
+		defer outer.Close()
+		if below, err = filepath.Rel(location.Within, location.Prefix); err != nil {
+			return nil, fault.At(fault.New(fault.Refused, "it is not below %s", location.Within), location.String())
+		}
+		stat, openRoot = outer.Stat, outer.OpenRoot
+	}
+	info, err := stat(below)
 	if err != nil {
 		err := fault.WithNext(failure(err), "name the folder as this machine sees it, or a store's URL: see reshelve help repositories")
 		return nil, fault.At(err, location.String())
@@ -38,7 +51,7 @@ func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 	if !info.IsDir() {
 		return nil, fault.At(fault.WithNext(fault.New(fault.Refused, "is not a folder"), "name the folder that it lies in"), location.String())
 	}
-	root, err := os.OpenRoot(location.Prefix)
+	root, err := openRoot(below)
 	if err != nil {
 		return nil, fault.At(failure(err), location.String())
 	}
