@@ -30,5 +30,6 @@ func printChanged(w io.Writer, m *control.Movement) {
 var othersText = map[string]string{
 	"changed_by_others": "changed on the target by others, left as it is",
 	"deleted_by_others": "deleted on the target by others, left so",
+	"perhaps_replaced":  "brought again, and the answer was lost that would have told whether others had created it in that moment, and it was replaced",
 	"replaced":          "created on the target by others in the moment in which it was brought again, and replaced",
 }

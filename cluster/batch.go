@@ -41,6 +41,8 @@ type Op struct {
 	// Above makes a document of the same version a conflict, too: version_type external. What had
 	// an older version and was replaced is named: see Result.Replaced.
 	Above bool
+	// Names has what is replaced named without Above, too.
+	Names bool
 	// Seen makes anything but what was seen there a conflict. Servers take it without a version
 	// alone: the document gets the one after that which is there.
 	Seen Seen
@@ -83,7 +85,7 @@ type Batch struct {
 type item struct {
 	start  int // of its action line
 	action Action
-	above  bool
+	names  bool // what it replaces
 }
 
 // The types of failures that are found before anything is sent.
@@ -131,8 +133,9 @@ func (b *Batch) Add(op Op) error {
 		}
 		b.body = append(b.body, '\n')
 	}
-	b.tells = b.tells || op.Above
-	b.items = append(b.items, item{start, op.Action, op.Above})
+	names := op.Above || op.Names
+	b.tells = b.tells || names
+	b.items = append(b.items, item{start, op.Action, names})
 	return nil
 }
 

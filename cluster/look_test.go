@@ -76,6 +76,12 @@ func conditions(t *testing.T, c *cluster.Client, name string) {
 	if r := write(first); r.Acknowledged != 1 || len(r.Replaced) != 1 || r.Replaced[0].ID != "b" {
 		t.Errorf("over an older version: %+v", r)
 	}
+	again := cluster.Op{ID: b, Version: 7, Source: []byte(`{}`)}
+	for _, again.Names = range []bool{false, true} {
+		if r := write(again); r.Acknowledged != 1 || len(r.Replaced) > 0 != again.Names {
+			t.Errorf("over the same version, to be named %v: %+v", again.Names, r)
+		}
+	}
 	first.ID, first.Routing, first.Version = a, []byte(other), 1
 	if r := write(first); len(r.Conflicts) != 1 {
 		t.Errorf("where something was deleted a moment ago: %+v", r)

@@ -35,7 +35,7 @@ func (s *sorting) take(n int, a *itemAnswer) error {
 	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].action == Ensure: // nothing was done
 		e = &told{Type: exception.VersionConflict, Reason: "there is such a document"}
 		s.conflicts = append(s.conflicts, s.failure(i, a, e))
-	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].above && s.d.batch.items[i].action == Index:
+	case a.Error == nil && status == http.StatusOK && s.d.batch.items[i].names && s.d.batch.items[i].action == Index:
 		s.replaced = append(s.replaced, s.failure(i, a, &told{Reason: "an older version was there"}))
 		s.applied = append(s.applied, i)
 	case a.Error == nil && (status < 300 || status == http.StatusNotFound && s.d.batch.items[i].action == Delete):

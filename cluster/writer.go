@@ -83,7 +83,7 @@ type Result struct {
 	Acknowledged int
 	Conflicts    []Failure // a newer version is there, or with Create and Ensure: a document
 	Failed       []Failure // never taken: sending them again changes nothing
-	Replaced     []Failure // of those acknowledged with Above: they have replaced an older version
+	Replaced     []Failure // of those acknowledged with Above or Names: a document was there
 	Unknown      int
 	Requests     int
 	Repeated     int // operations that were sent again

@@ -46,11 +46,15 @@ type Other struct {
 	Routing string `json:"routing,omitempty"`
 	// What is "changed_by_others", "deleted_by_others" (both are left so), "not_compared" (left too: it
 	// differs, and nothing tells whether others have changed it), or "replaced": in the very moment in
-	// which a document was created again that had been missing.
+	// which a document was created again that had been missing; "perhaps_replaced" when the answer that would
+	// have told was lost.
 	What string `json:"what"`
 }
 
-const replaced = "replaced"
+const (
+	replaced        = "replaced"
+	perhapsReplaced = "perhaps_replaced"
+)
 
 // maxOthers is how many of them are named: of a piece, and of an index.
 const maxOthers = 20
@@ -58,7 +62,7 @@ const maxOthers = 20
 // othersOf names the first of those that an answer tells of.
 func othersOf(r *cluster.Result) (all []Other) {
 	for _, f := range r.Replaced {
-		all = addOthers(all, []Other{{ID: f.ID, Routing: f.Routing, What: replaced}})
+		all = addOthers(all, []Other{{ID: f.ID, Routing: f.Routing, What: f.Type}})
 	}
 	for _, f := range r.Conflicts {
 		all = addOthers(all, []Other{{ID: f.ID, Routing: f.Routing, What: f.Type}})
@@ -162,8 +166,9 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 	switch {
 	case there == nil || !there.Found && !remove && care.mayCreate(c.created[i]):
 		op.Version, op.Above = care.fresh, c.created[i] == 0
+		op.Names = true
 		if c.created[i]++; care.fresh < 0 {
-			op.Action, op.Above = cluster.Create, false
+			op.Action, op.Above, op.Names = cluster.Create, false, false
 		}
 		return true
 	case !there.Found && remove, remove && there.Routing != string(op.Routing): // in its place another document may be
@@ -172,6 +177,9 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 		c.conflict(op, i, deletedByOthers)
 	case !remove && there.content == care.want: // by an attempt before, whose answer was lost
 		c.result.Acknowledged++
+		if c.created[i] > 0 && care.fresh > leastVersion {
+			c.replaced(cluster.Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing)}, perhapsReplaced)
+		}
 	case care.unseen:
 		c.conflict(op, i, notCompared)
 	case !care.mine(there) || round == rounds:
@@ -181,6 +189,16 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 		return true
 	}
 	return false
+}
+
+// leastVersion is the first that servers give: a document that is created in it replaces none but one of version 0,
+// which only clients with versions of their own make.
+const leastVersion = 1
+
+// replaced names a document that was replaced, or perhaps, in the moment in which it was created again.
+func (c *careful) replaced(f cluster.Failure, kind string) {
+	f.Type = kind
+	c.result.Replaced = append(c.result.Replaced, f)
 }
 
 // mayCreate tells whether a document that is not there is created, after so many attempts.
@@ -208,8 +226,12 @@ func (c *careful) send(ctx context.Context, next *cluster.Batch, sent []int) (ag
 		c.result.Failed = append(c.result.Failed, f)
 	}
 	for _, f := range r.Replaced {
+		kind := replaced
+		if r.Repeated > 0 && !next.Op(f.Item).Above { // of the same version, so that what was there may be its own
+			kind = perhapsReplaced
+		}
 		f.Item = sent[f.Item]
-		c.result.Replaced = append(c.result.Replaced, f)
+		c.replaced(f, kind)
 	}
 	for _, f := range r.Conflicts {
 		again = append(again, sent[f.Item])

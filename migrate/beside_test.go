@@ -204,6 +204,66 @@ func TestAWriteWhileARepairGoesOn(t *testing.T) {
 	}
 }
 
+// unheard is how a target is reached whose answer to one request is lost, after others have done something right before
+// the target got it.
+type unheard struct {
+	meddler
+	lost func(r *http.Request) bool
+}
+
+// RoundTrip is http.RoundTripper's.
+func (l unheard) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.meddler.RoundTrip(r)
+	if err == nil && l.lost(r) {
+		answer.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return answer, err
+}
+
+// TestAReplacementWithoutAnAnswer is named as one that perhaps was: the repeated request finds the document as it should
+// be, and nothing tells any more what was there before. Others' document is replaced, as with an answer.
+func TestAReplacementWithoutAnAnswer(t *testing.T) {
+	for _, interfered := range []bool{false, true} {
+		p := newCopied(t, "opensearch-2.19.0-basic")
+		p.keep = true
+		id, name := p.emptied(false, true)
+		others := p.others()
+		var mu sync.Mutex
+		seen, lost := false, false
+		direct := p.target
+		through, err := cluster.Open(t.Context(), cluster.Options{URL: p.url, Transport: unheard{
+			meddler{func(r *http.Request, body string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.HasSuffix(r.URL.Path, "_bulk") && strings.Contains(body, fmt.Sprintf(`"_id":%q`, id)) && !seen {
+					if seen = true; interfered {
+						write(t, others, id, theirs)
+					}
+				}
+			}},
+			func(r *http.Request) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				now := seen && !lost && strings.HasSuffix(r.URL.Path, "_bulk")
+				lost = lost || now
+				return now
+			},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.target = through
+		p.tell(name, movement.Repair)
+		m, _ := p.work(name)
+		p.target = direct
+		said := phaseOf(&m, movement.RepairPhase)
+		if !lost || p.doc("shelves", id) == theirs || !strings.Contains(said, "the answer was lost") || m.State != movement.Switched {
+			t.Errorf("interfered %v, lost %v: %s; %s, %s", interfered, lost, said, m.State, m.Cause)
+		}
+	}
+}
+
 // TestAWriteThatIsLikeWhatWasSeen is left: its content and the one that the comparison has seen
 // have 16 bits in common.
 func TestAWriteThatIsLikeWhatWasSeen(t *testing.T) {

@@ -107,7 +107,10 @@
 // that is remembered, has a lower one. What the older snapshot held, and the target lacks, has to come in a
 // version above that one, with version_type external: a document that others create in the
 // moment between the look and the write, in a lower version, is replaced then. The server says so (it
-// answers 200 and not 201), and it is named. The other choice was to lose to late writes without a word.
+// answers 200 and not 201), and it is named. Where that answer was lost, the repeated request finds the
+// document as it should be, and nothing tells any more whether something was there: it is named that
+// perhaps it was replaced, and not when the version is 1, below which servers give none. Of an attempt that
+// ended with its process nobody knows. The other choice was to lose to late writes without a word.
 //
 // Within a shard of the source an id is one document, so a delta tells documents by their ids alone:
 // one that has another routing now is written there, and then deleted where it was, which finds

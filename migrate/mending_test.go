@@ -58,6 +58,10 @@ func TestWhatNobodyHasCompared(t *testing.T) {
 			t.Errorf("%s: sent %v, %+v", name, sends, c.result)
 		}
 	}
+	lost := (&Mended{Others: []Other{{ID: "a", What: perhapsReplaced}}}).String()
+	if !strings.Contains(lost, `the answer was lost, which would have told whether others wrote them in that moment and were replaced ("a")`) {
+		t.Error(lost)
+	}
 	said := (&Mended{Unseen: 2, Others: []Other{{ID: "a", What: notCompared}}}).String()
 	if !strings.Contains(said, `2 differ and were not compared one by one, and are left so ("a"): repair again`) {
 		t.Error(said)
@@ -76,5 +80,41 @@ func TestWhatWasReplacedIsNamed(t *testing.T) {
 	}
 	if said := sentAgain(&work.Counts{Acknowledged: 1}, all); !strings.Contains(said, `they were replaced ("lost")`) {
 		t.Error(said)
+	}
+}
+
+// TestWhatWasCreatedAgainIsNamed: each attempt asks the target to tell what it replaces; and where the answer was lost it
+// is named that it perhaps has replaced something, unless nothing can have had a lower version.
+func TestWhatWasCreatedAgainIsNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fresh   int64
+		created int // attempts
+		found   bool
+		names   bool
+		perhaps bool
+	}{
+		"the first attempt":                        {7, 0, false, true, false},
+		"the second, over a deletion":              {7, 1, false, true, false},
+		"it is there, and nobody tried to make it": {7, 0, true, false, false},
+		"it is there after an attempt":             {7, 1, true, false, true},
+		"it is there after two":                    {7, 2, true, false, true},
+		"nothing has a lower version":              {1, 1, true, false, false},
+		"it is made without a version":             {-1, 0, false, false, false},
+	} {
+		source := []byte(`{"n":1}`)
+		c := &careful{turn: &turn{}, batch: &cluster.Batch{}, created: []int{tc.created}}
+		want := contentOf(c.printer.Of([]byte("a"), nil, source))
+		c.cares = []care{{want: want, fresh: tc.fresh, ties: true, mine: nothing}}
+		op := cluster.Op{Action: cluster.Index, Index: "books", ID: []byte("a"), Source: source}
+		there := &standing{content: want}
+		there.Found = tc.found
+		c.decide(&op, 0, there, 0)
+		perhaps := len(c.result.Replaced) == 1 && c.result.Replaced[0].Type == perhapsReplaced && c.result.Replaced[0].ID == "a"
+		if op.Names != tc.names || perhaps != tc.perhaps || !perhaps && len(c.result.Replaced) > 0 {
+			t.Errorf("%s: named %v, %+v", name, op.Names, c.result)
+		}
+		if all := othersOf(&c.result); tc.perhaps && (len(all) != 1 || all[0] != Other{ID: "a", What: "perhaps_replaced"}) {
+			t.Errorf("%s: %+v", name, all)
+		}
 	}
 }

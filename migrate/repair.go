@@ -64,12 +64,14 @@ func (m *Mended) String() string {
 }
 
 // overwritten names those that were replaced; "" when there are none.
-func overwritten(all []Other) string {
-	ids := named(all, replaced)
-	if ids == "" {
-		return ""
+func overwritten(all []Other) (text string) {
+	if ids := named(all, replaced); ids != "" {
+		text = ", others wrote some in the moment in which these were created again, and they were replaced" + ids
 	}
-	return ", others wrote some in the moment in which these were created again, and they were replaced" + ids
+	if ids := named(all, perhapsReplaced); ids != "" {
+		text += ", of some that were created again the answer was lost, which would have told whether others wrote them in that moment and were replaced" + ids
+	}
+	return text
 }
 
 // named are the ids of those to whom something happened, in brackets; "" when it happened to none.
