@@ -48,8 +48,15 @@ func (w span) others() float64 {
 	return max(0, float64((w.to.busy-w.from.busy)-(w.to.own-w.from.own))/float64(total))
 }
 
-// Watch begins a run.
+// procStat tells what all processors have done, by proc_stat(5).
+var procStat = "/proc/stat"
+
+// Watch begins a run. It is refused where nothing tells what other processes use: numbers that nobody can
+// believe are not measured.
 func Watch() (*Run, error) {
+	if _, err := os.Stat(procStat); err != nil {
+		return nil, fmt.Errorf("on %s nothing tells what other processes use of the processors (%w): run benchmarks on Linux with /proc mounted", runtime.GOOS, err)
+	}
 	now, err := used()
 	if err != nil {
 		return nil, err
@@ -165,14 +172,14 @@ func loadAverage() string {
 // used reads what the processors have done, by proc_stat(5), and what of it was done by this
 // process and all that come from it, by proc_pid_stat(5).
 func used() (u usage, err error) {
-	text, err := os.ReadFile("/proc/stat")
+	text, err := os.ReadFile(procStat)
 	if err != nil {
 		return u, err
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	fields := strings.Fields(line)
 	if len(fields) < 9 || fields[0] != "cpu" {
-		return u, fmt.Errorf("/proc/stat begins with %q", line)
+		return u, fmt.Errorf("%s begins with %q", procStat, line)
 	}
 	for i, field := range fields[1:9] { // user nice system idle iowait irq softirq steal; what guests had is in user
 		n, err := strconv.ParseInt(field, 10, 64)

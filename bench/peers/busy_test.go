@@ -3,6 +3,8 @@ package peers
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,20 @@ func TestWhatChildrenUseIsOurs(t *testing.T) {
 	_ = child.Wait()
 	if now, err := family(os.Getpid()); err != nil || now-before < 200*time.Millisecond {
 		t.Errorf("what it used is forgotten when it has ended: %v, %v", now-before, err)
+	}
+}
+
+// TestWithoutProcNothingIsMeasured: it is refused by name, where a system has none.
+func TestWithoutProcNothingIsMeasured(t *testing.T) {
+	there := procStat
+	defer func() { procStat = there }()
+	procStat = filepath.Join(t.TempDir(), "stat")
+	run, err := Watch()
+	if err == nil {
+		run.End()
+	}
+	if err == nil || !strings.Contains(err.Error(), "on "+runtime.GOOS+" nothing tells") || !strings.Contains(err.Error(), "run benchmarks on Linux") {
+		t.Error(err)
 	}
 }
 
