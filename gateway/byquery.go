@@ -149,7 +149,7 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 		}
 	}
 	x := searching{Search: asked.Search}
-	x.Aggs = nil // they would be told nowhere
+	x.Aggs, x.Timeout = nil, 0 // they would be told nowhere; timeout is of the writes
 	q = control.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
 	if q.Request, err = x.request(0, catalog.SearchRules{}); err != nil {
 		return q, err

@@ -22,6 +22,17 @@ func TestWritesThatWaitForCopies(t *testing.T) {
 	}
 }
 
+// TestTheTimeoutOfAChangeByQuery is of its writes: no document is left out because the search took longer.
+func TestTheTimeoutOfAChangeByQuery(t *testing.T) {
+	r := newPageReader(t)
+	q := httptest.NewRequest("POST", "/books/_update_by_query?timeout=1nanos", nil)
+	w := httptest.NewRecorder()
+	r.s.ServeHTTP(w, q)
+	if !strings.Contains(w.Body.String(), `"total":25,"updated":25,`) {
+		t.Error(w.Body)
+	}
+}
+
 // TestARequestSaysItselfForHowManyCopiesItWaits, whatever the index says: each kind of write, by each name of the index.
 func TestARequestSaysItselfForHowManyCopiesItWaits(t *testing.T) {
 	r := newPageReader(t)
