@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/search"
 	"github.com/reshelve/reshelve/segment"
@@ -19,7 +20,7 @@ type Kind interface{ kind() string }
 
 // Options bound and help an aggregation.
 type Options struct {
-	MaxBuckets int   // that are told; 0: 65535
+	MaxBuckets int   // of one answer; 0: catalog.MaxBuckets, negative: none
 	Memory     int64 // that buckets may take, in bytes; 0: 128 MiB
 	Now        int64 // the time, in milliseconds
 }
@@ -47,7 +48,7 @@ var (
 // New checks the tree as far as it can be without the indices.
 func New(tree []Aggregation, o Options) (*Collector, error) {
 	if o.MaxBuckets == 0 {
-		o.MaxBuckets = 65535
+		o.MaxBuckets = catalog.MaxBuckets
 	}
 	if o.Memory == 0 {
 		o.Memory = defaultMemory

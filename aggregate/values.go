@@ -24,7 +24,7 @@ const (
 	reals                // float64
 	counts               // uint64, with the highest bit turned over
 	others               // only counted: points, ranges, bytes
-	spans                // ranges, to aggregations that look at what lies between their ends
+	spans                // ranges, for aggregations over what is between their ends
 )
 
 // values are the values of one field over all indices, and how they are told.

@@ -58,22 +58,23 @@ func newTransport(proxy func(*http.Request) (*url.URL, error), dial func(ctx con
 	}
 }
 
-// NewClient is a client of the store that the location names. It follows no redirect to another origin: credentials
-// belong to the one that was named.
+// NewClient is a client of the store that the location names. It follows at most [MostRedirects], and none to another
+// origin: credentials belong to the one that was named.
 func (l Location) NewClient() *http.Client {
 	return &http.Client{Transport: l.NewTransport(), CheckRedirect: sameOrigin}
 }
 
-// sameOrigin lets a redirect stand as the answer where it leads elsewhere.
+// sameOrigin returns a redirect to another origin as the answer.
 func sameOrigin(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
-	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(before) >= mostRedirects {
+	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(before) >= MostRedirects {
 		return http.ErrUseLastResponse
 	}
 	return nil
 }
 
-const mostRedirects = 10
+// MostRedirects is how many redirects of one request a client follows.
+const MostRedirects = 10
 
 // watchedConn fails a read that brings nothing for stallAfter. HTTP has no
 // such limit of its own: a timeout of the whole request would have to grow with

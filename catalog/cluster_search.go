@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// MaxBuckets is how many buckets the aggregations of one answer may have where search.max_buckets is not set.
+const MaxBuckets = 65535
+
 // SearchRules are the settings of the cluster that bound searches.
 type SearchRules struct {
 	Buckets   int           // that an aggregation may show
@@ -21,7 +24,7 @@ var searchSettings = map[string]struct {
 	fallback string
 	check    check
 }{
-	"search.max_buckets":             {"65535", integer(0, math.MaxInt32)},
+	"search.max_buckets":             {strconv.Itoa(MaxBuckets), integer(0, math.MaxInt32)},
 	"search.max_open_scroll_context": {"500", integer(0, math.MaxInt32)},
 	"search.max_open_pit_context":    {"300", integer(0, math.MaxInt32)},
 	"search.default_keep_alive":      {"5m", span("1ms")},

@@ -37,21 +37,23 @@ SIGTERM lets it finish the requests that it has accepted, within 8 seconds.
   listen: 127.0.0.1:9200
   memory: 512MiB
 
-A flag wins over the file; what may be repeated is a list there. A request whose Host is another
-name than localhost is refused, and so is one that a browser sends for a page of
-another origin, unless --allow-host and --allow-origin let them in. A request over a limit is refused with 400, 413 or
-429, never queued without bound.`,
+A flag wins over the file; a flag that may be repeated is a list there.
+
+Two kinds of requests are refused: those whose Host is another name than localhost, unless
+--allow-host names it, and those that a browser sends for a page of another origin, unless
+--allow-origin names that. A request over a limit is refused with 400, 413 or 429, never
+queued without bound.`,
 		Example: "  reshelve serve --data ./data\n  reshelve serve --data ./data --listen 127.0.0.1:9201 --memory 512MiB",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "data", "the data folder, made when it is not there: a `DIR`")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9200", "the loopback address: `HOST:PORT`; port 0: any free one")
-	flags.StringArrayVar(&f.req.AllowHosts, "allow-host", nil, "a `NAME` that requests may have in Host, beside localhost and the addresses of loopback: as a proxy hands it on; may be repeated")
-	flags.StringArrayVar(&f.req.AllowOrigins, "allow-origin", nil, "an origin, scheme://host[:port], whose pages may send requests and read the answers (CORS): a `URL`; may be repeated")
-	flags.StringVar(&f.req.Compat, "compat", "", "let the clients of another `PRODUCT` in: elasticsearch, whose clients from 7.14 to 9 refuse any other server; answers name that product then")
-	flags.StringArrayVar(&f.req.Allow.Repositories, "allow-repository", nil, "a location at and below which movements that come by HTTP may read repositories, folders too: a `PREFIX`; none: nowhere; may be repeated")
-	flags.StringArrayVar(&f.req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which such movements may take snapshots, with what RESHELVE_SOURCE_… holds; may be repeated")
+	flags.StringArrayVar(&f.req.AllowHosts, "allow-host", nil, "a `NAME` that requests may have in Host, besides localhost and the addresses of loopback: for a proxy that passes its own Host on; may be repeated")
+	flags.StringArrayVar(&f.req.AllowOrigins, "allow-origin", nil, "the `URL` of an origin, scheme://host[:port], whose pages may send requests and read the answers (CORS); may be repeated")
+	flags.StringVar((*string)(&f.req.Compat), "compat", "", "accept the clients of another `PRODUCT` too: elasticsearch, for its clients of 7.17, 8 and 9, which refuse any other server; answers then name that product")
+	flags.StringArrayVar(&f.req.Allow.Repositories, "allow-repository", nil, "a `PREFIX` of locations, folders too: movements that are ordered by HTTP may read repositories at and below it; without this flag, none; may be repeated")
+	flags.StringArrayVar(&f.req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which movements that are ordered by HTTP may take snapshots, with the credentials in RESHELVE_SOURCE_…; may be repeated")
 	flags.Var(&f.memory, "memory", "the memory to stay below")
 	flags.StringVar(&f.config, "config", "", "a YAML `FILE` with these flags' names as keys")
 	flags.Var(&f.maxBody, "max-body", "the largest body of a request, as sent and after decompression; 0: 100MiB")

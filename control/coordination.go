@@ -120,11 +120,11 @@ func (c *Control) localRecords(ctx context.Context, dir string, create bool) (co
 	if err != nil {
 		return nil, nil, errors.Join(err, records.Close())
 	}
-	server := behindOwn(c.wiring.Offer(records))
+	server := guardLocal(c.wiring.Offer(records))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.on(socket) // ends with Close
+		_ = server.serve(socket) // ends with Close
 	}()
 	return records, func() error {
 		_ = server.Close()

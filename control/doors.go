@@ -7,21 +7,21 @@ import (
 	"github.com/reshelve/reshelve/door"
 )
 
-// answering is a server behind its door. Whatever this program serves, it serves by one.
-type answering struct{ *http.Server }
+// guarded is a server behind a door. This program serves nothing without one.
+type guarded struct{ *http.Server }
 
-// behind puts the door before all that a server answers; what is offered later is not behind it.
-func behind(d *door.Door, server *http.Server) answering {
-	server.Handler = d.Around(server.Handler)
+// guard puts a door before the handler that a server has now. A handler that it gets later is not behind it.
+func guard(d *door.Door, server *http.Server) guarded {
+	server.Handler = d.Wrap(server.Handler)
 	server.DisableGeneralOptionsHandler = true // it would answer OPTIONS * before any handler
-	return answering{server}
+	return guarded{server}
 }
 
-// behindOwn is behind for a server that only this machine's processes reach, by a file.
-func behindOwn(server *http.Server) answering {
-	d, _ := door.New(door.Policy{}) // nothing in it can be wrong
-	return behind(d, server)
+// guardLocal is guard for a server that only processes of this machine can reach, through a socket in a folder.
+func guardLocal(server *http.Server) guarded {
+	d, _ := door.New(door.Policy{}) // an empty policy is never malformed
+	return guard(d, server)
 }
 
-// on answers what comes to a listener, until it is closed.
-func (a answering) on(listener net.Listener) error { return a.Serve(listener) }
+// serve answers the connections of a listener, until it is closed.
+func (g guarded) serve(listener net.Listener) error { return g.Serve(listener) }

@@ -9,13 +9,13 @@ import (
 
 // TestNoFlagIsAdvisedThatAProcessLacks: a worker's port has a flag for hosts alone, and the socket of a folder none.
 func TestNoFlagIsAdvisedThatAProcessLacks(t *testing.T) {
-	worker, err := (&WorkerRequest{Listen: "127.0.0.1:0"}).entrance()
+	worker, err := (&WorkerRequest{Listen: "127.0.0.1:0"}).door()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, handler := range map[string]http.Handler{
-		"a worker's port":   worker.Around(http.NotFoundHandler()),
-		"a folder's socket": behindOwn(&http.Server{Handler: http.NotFoundHandler()}).Handler,
+		"a worker's port":   worker.Wrap(http.NotFoundHandler()),
+		"a folder's socket": guardLocal(&http.Server{Handler: http.NotFoundHandler()}).Handler,
 	} {
 		for _, origin := range []string{"https://app.example", "null"} {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/_reshelve/metrics", nil)

@@ -4,8 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,39 +14,58 @@ import (
 	"github.com/reshelve/reshelve/fault"
 )
 
-// TestNothingIsServedButBehindADoor: in the program there is one call that serves.
+// TestNothingIsServedButBehindADoor: in all packages of the program there is one call that serves.
 func TestNothingIsServedButBehindADoor(t *testing.T) {
 	var served []string
-	for _, root := range []string{"control", "gateway", "cli", "cmd/reshelve", "coord", "worker", "store", "migrate", "reshard", "cluster", "blob", "door"} {
-		err := filepath.WalkDir(filepath.Join("..", root), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			files := token.NewFileSet()
-			file, err := parser.ParseFile(files, path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if !ok {
-					return true
-				}
-				called, ok := call.Fun.(*ast.SelectorExpr)
-				serves := ok && (called.Sel.Name == "Serve" && len(call.Args) == 1 || strings.HasPrefix(called.Sel.Name, "ListenAndServe") || called.Sel.Name == "ServeTLS")
-				if serves {
-					served = append(served, files.Position(n.Pos()).String())
-				}
+	packages := map[string]bool{}
+	program(t, "cmd/reshelve", packages, func(files *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
 				return true
-			})
-			return nil
+			}
+			called, ok := call.Fun.(*ast.SelectorExpr)
+			serves := ok && (called.Sel.Name == "Serve" && len(call.Args) == 1 || strings.HasPrefix(called.Sel.Name, "ListenAndServe") || called.Sel.Name == "ServeTLS")
+			if serves {
+				served = append(served, files.Position(n.Pos()).String())
+			}
+			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	})
+	if !packages["gateway"] || !packages["coord/remote"] || packages["gateway/gatewaytest"] {
+		t.Errorf("the packages of the program are %v", slices.Sorted(maps.Keys(packages)))
 	}
 	if len(served) != 1 || !strings.HasPrefix(served[0], "../control/doors.go:") {
 		t.Errorf("requests are served at %v", served)
+	}
+}
+
+// program gives each file of a package and of those that it imports; packages are those that it has met.
+func program(t *testing.T, name string, packages map[string]bool, each func(*token.FileSet, *ast.File)) {
+	t.Helper()
+	if packages[name] {
+		return
+	}
+	packages[name] = true
+	paths, err := filepath.Glob(filepath.Join("..", name, "*.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(name, err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(files, file)
+		for _, imported := range file.Imports {
+			if below, ours := strings.CutPrefix(strings.Trim(imported.Path.Value, `"`), "github.com/reshelve/reshelve/"); ours {
+				program(t, below, packages, each)
+			}
+		}
 	}
 }
 

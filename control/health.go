@@ -58,36 +58,28 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const healthPath = "/health"
 
-// entrance is the door before the health endpoint. What other machines reach asks for a token, but
-// for GET /health, which machines that watch over this one ask without.
-func (req *WorkerRequest) entrance() (*door.Door, error) {
-	host, _, err := net.SplitHostPort(req.Listen)
+// door is that of the health endpoint. An address that other machines can reach asks for a token, except on
+// /health, so that monitoring needs none.
+func (req *WorkerRequest) door() (*door.Door, error) {
+	host, _, err := splitListen(req.Listen, workerListen)
 	if err != nil {
-		err := fault.New(fault.Usage, "%q is no address to listen on", req.Listen)
-		return nil, fault.WithNext(err, "write HOST:PORT, for example 127.0.0.1:8080")
+		return nil, err
 	}
-	if !isLoopback(host) && req.Token == "" {
+	if _, ok := loopbackOf(host); !ok && req.Token == "" {
 		err := fault.New(fault.Refused, "%q is reachable from other machines, and no token is set", req.Listen)
 		return nil, fault.WithNext(err, "set RESHELVE_TOKEN, or name a file that holds one with --token-file; or listen on 127.0.0.1")
 	}
-	policy := door.Policy{Hosts: req.AllowHosts, Token: req.Token, Open: []string{healthPath}, HostFlag: "--allow-host"}
+	policy := door.Policy{Hosts: req.AllowHosts, Token: req.Token, Public: []string{healthPath}, HostFlag: "--allow-host"}
 	if _, err := netip.ParseAddr(host); err != nil && host != "" {
 		policy.Hosts = append(slices.Clone(policy.Hosts), host)
 	}
 	return door.New(policy)
 }
 
-// isLoopback tells whether a host to listen on is of this machine alone. A name is, when it is localhost:
-// what others mean changes.
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
-}
-
 // listenHealth answers GET /health, and tells of the place's movements, until end is called. It
 // takes no orders.
 func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health) (end func(), err error) {
-	entrance, err := req.entrance()
+	d, err := req.door()
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +95,11 @@ func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health
 	if c.wiring.Steer != nil {
 		c.wiring.Steer(server, c.newDesk(h.records))
 	}
-	guarded := behind(entrance, server)
+	guarded := guard(d, server)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = guarded.on(listener) // ends with Close
+		_ = guarded.serve(listener) // ends with Close
 	}()
 	if req.Listening != nil {
 		req.Listening("http://" + listener.Addr().String())

@@ -10,12 +10,12 @@ import (
 	"github.com/reshelve/reshelve/movement"
 )
 
-// SetAside is what is left of a movement of which the damaged record was set aside.
+// SetAside is what is left of a movement whose damaged record was set aside.
 type SetAside struct {
 	ID string `json:"id"`
-	// Key is where the coordination store keeps what the record was.
+	// Key is where the coordination store keeps the damaged record.
 	Key string `json:"key"`
-	// Made is what the movement has made, or was about to make, and nobody undoes: kinds and names.
+	// Made is what the movement has made, or was about to make, and which is not undone.
 	Made []MadeThing `json:"made"`
 }
 
@@ -47,9 +47,9 @@ func setAside(ctx context.Context, d *drive.Driver, id string) (*SetAside, error
 	return s, err
 }
 
-// rivalOf is a movement of a place as one that perhaps writes to a target; nil when it does not.
+// rivalOf is a movement of a place that may write to the target of a plan; nil when it does not.
 func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan *migrate.Plan, several bool) (*rival, error) {
-	if Reshapes(m.Kind) || m.State.Ended() { // shards are not seen by who writes
+	if Reshapes(m.Kind) || m.State.Ended() { // writers do not see shards
 		return nil, nil
 	}
 	if m.State != movement.Damaged {

@@ -22,10 +22,10 @@ func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, 
 	if c.wiring.Steer != nil {
 		c.wiring.Steer(server, desk)
 	}
-	own := behindOwn(server)
+	guarded := guardLocal(server)
 	var serving sync.WaitGroup
 	for _, listener := range append(listeners, pipes) {
-		serving.Go(func() { _ = own.on(listener) }) // ends with the listener
+		serving.Go(func() { _ = guarded.serve(listener) }) // ends with the listener
 	}
 	client, leave := connect(dir, pipes.dial, func() error {
 		desk.Close()

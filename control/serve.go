@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"time"
 
@@ -25,26 +24,29 @@ type ServeRequest struct {
 	Listen string // HOST:PORT, loopback only; "127.0.0.1:9200". Port 0: any free one
 	Memory int64  // bytes that the process aims to stay below; 256 MiB
 	Limits Limits // of requests
-	Compat string // whose clients are let in: CompatOpenSearch, or CompatElasticsearch; "opensearch"
-	// AllowHosts are names that a request may have in Host beside those of loopback, and
-	// AllowOrigins pages of other origins that may send requests: scheme://host[:port].
+	Compat Compat // whose clients are accepted; those of OpenSearch
+	// AllowHosts are names that a request may have in Host besides those of loopback, and
+	// AllowOrigins other origins whose pages may send requests: scheme://host[:port].
 	AllowHosts, AllowOrigins []string
-	// Allow is where movements that come by HTTP may lead; nowhere, not even to folders of this
-	// machine, beyond it.
+	// Allow is what movements that are ordered by HTTP may open: nothing else, not even folders
+	// of this machine.
 	Allow  Allowed
 	Logger *slog.Logger // slog.Default()
 }
 
-// Whose clients a store that is served lets in.
+// Compat says whose clients a served store accepts.
+type Compat string
+
+// The products. Clients of Elasticsearch before 7.14 need none of this: they accept any server.
 const (
-	CompatOpenSearch    = "opensearch"
-	CompatElasticsearch = "elasticsearch" // those of Elasticsearch from 7.14 to 9, too
+	CompatOpenSearch    Compat = "opensearch"
+	CompatElasticsearch Compat = "elasticsearch" // and those of Elasticsearch 7.17, 8 and 9 too
 )
 
 // FaceOptions say how a store is served.
 type FaceOptions struct {
 	Limits
-	Compat string // see ServeRequest
+	Compat Compat // see ServeRequest
 }
 
 // Limits bound what one request may ask for. The zero value of a field is the
@@ -96,7 +98,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 		req.Limits.InFlightBytes = req.Memory / 2
 	}
 	if req.Compat != "" && req.Compat != CompatOpenSearch && req.Compat != CompatElasticsearch {
-		err := fault.New(fault.Usage, "%q is not known for whose clients are let in", req.Compat)
+		err := fault.New(fault.Usage, "--compat is %q, which is no known product", req.Compat)
 		return fault.WithNext(err, "write --compat %s, or leave it out for clients of OpenSearch", CompatElasticsearch)
 	}
 	keepBelow(req.Memory)
@@ -107,7 +109,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
-	entrance, err := door.New(door.Policy{Hosts: req.AllowHosts, Origins: req.AllowOrigins, HostFlag: "--allow-host", OriginFlag: "--allow-origin"})
+	d, err := door.New(door.Policy{Hosts: req.AllowHosts, Origins: req.AllowOrigins, HostFlag: "--allow-host", OriginFlag: "--allow-origin"})
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
-	err = bound.serve(ctx, opened, req, host, entrance, func(address string) {
+	err = bound.serve(ctx, opened, req, host, d, func(address string) {
 		serving := opened.serving()
 		serving.Address, serving.Data, serving.TookMillis = address, req.Data, time.Since(began).Milliseconds()
 		ready(serving)
@@ -132,7 +134,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 }
 
 // serve answers on the address and on the folder's socket.
-func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, entrance *door.Door, ready func(string)) error {
+func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, d *door.Door, ready func(string)) error {
 	var config net.ListenConfig
 	tcp, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -153,11 +155,11 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 		defer desk.Close() // it is closed below, but when nothing can be served
 		context.AfterFunc(ctx, desk.stop)
 	}
-	guarded := behind(entrance, server)
+	guarded := guard(d, server)
 	var serving sync.WaitGroup
 	ended := make(chan error, 3) // of which the first tells
 	for _, listener := range []net.Listener{tcp, socket, inside} {
-		serving.Go(func() { ended <- guarded.on(listener) })
+		serving.Go(func() { ended <- guarded.serve(listener) })
 	}
 	ready("http://" + tcp.Addr().String())
 	select {
@@ -172,27 +174,6 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 	}
 	serving.Wait()
 	return err
-}
-
-// loopback checks that an address is reachable from this machine alone.
-func loopback(listen string) (string, error) {
-	if listen == "" {
-		listen = "127.0.0.1:9200"
-	}
-	host, port, err := net.SplitHostPort(listen)
-	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		err := fault.New(fault.Usage, "%q is no address to listen on", listen)
-		return "", fault.WithNext(err, "write HOST:PORT, for example 127.0.0.1:9200")
-	}
-	ip := net.ParseIP(host)
-	if host == "localhost" {
-		ip = net.IPv4(127, 0, 0, 1)
-	}
-	if ip == nil || !ip.IsLoopback() {
-		err := fault.New(fault.Refused, "%q is reachable from other machines, and this version has no authentication", listen)
-		return "", fault.WithNext(err, "listen on 127.0.0.1 or ::1, and put a proxy that authenticates before it")
-	}
-	return net.JoinHostPort(ip.String(), port), nil
 }
 
 // openedFolder is a folder with its store.

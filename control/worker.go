@@ -44,7 +44,7 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 		return nil, err
 	}
 	if req.Listen != "" { // what is refused is refused before anything is opened
-		if _, err := req.entrance(); err != nil {
+		if _, err := req.door(); err != nil {
 			return nil, err
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// exposed are the headers of answers that a page of an allowed origin may read beside the common ones.
+// exposed are the headers of answers that a page of an allowed origin may read besides the usual ones.
 const exposed = "Location, Warning, X-Opaque-Id, Reshelve-Revision, Retry-After"
 
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight says that a page of an allowed origin may send what it asks for.
+// answerPreflight allows a page of an allowed origin the method and the headers that it asks for.
 func answerPreflight(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
@@ -31,34 +31,34 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) {
 func (d *Door) refuseHost(w http.ResponseWriter, r *http.Request) {
 	next := "use localhost or an address of loopback"
 	if d.hostFlag != "" {
-		next += ", or let the name in: " + d.hostFlag + " " + shown(bareHost(r.Host))
+		next += ", or allow the name: " + d.hostFlag + " " + shellSafe(withoutPort(r.Host))
 	}
-	refuse(w, r, http.StatusMisdirectedRequest, "host_not_allowed_exception", "the request is for the host ["+r.Host+"], which is no name of this server", next)
+	refuse(w, r, http.StatusMisdirectedRequest, "host_not_allowed_exception", "the request is for the host ["+r.Host+"], which is not a name of this server", next)
 }
 
 func (d *Door) refuseOrigin(w http.ResponseWriter, r *http.Request, origin string) {
-	page, next := "a page of another origin", "enter the address in the browser itself, or send the request without a browser"
+	page, next := "a page of another origin", "enter the address in the browser, or send the request with another program"
 	if origin != "" {
 		page = "a page of the origin [" + origin + "]"
 	}
 	switch {
 	case origin == "" || d.originFlag == "":
 	case origin == "null":
-		next = "serve the page from an address, and let that in with " + d.originFlag + "; null is the origin of any page"
+		next = "serve the page from an address, and allow that with " + d.originFlag + "; null can be the origin of any page"
 	default:
-		next = "let the page in: " + d.originFlag + " " + shown(origin)
+		next = "allow its origin: " + d.originFlag + " " + shellSafe(origin)
 	}
-	refuse(w, r, http.StatusForbidden, "origin_not_allowed_exception", page+" has sent the request, and may not", next)
+	refuse(w, r, http.StatusForbidden, "origin_not_allowed_exception", page+" sent the request, which is not allowed", next)
 }
 
-// cause is an error as the data API tells it.
+// cause is an error in the form of the data API.
 type cause struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
 }
 
-// refusal is an error as clients of the data API read it, and a problem of RFC 9457 too: a refused
-// request has not reached either of both.
+// refusal is both an error of the data API and a problem of RFC 9457: it is written before anything knows
+// which of the two APIs the request is for.
 type refusal struct {
 	Error struct {
 		RootCause []cause `json:"root_cause"`
@@ -90,9 +90,9 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, kind, reason, ne
 	}
 }
 
-// shown is a text of a request as a line that is pasted may hold it; what a shell would take
-// apart is left out.
-func shown(text string) string {
+// shellSafe is a text of a request for a command to paste: without the characters that mean something to a
+// shell.
+func shellSafe(text string) string {
 	safe := func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(".-_:/[]", c) {
 			return c

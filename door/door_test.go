@@ -23,7 +23,7 @@ func ask(t *testing.T, p door.Policy, at net.Addr, method, host string, header .
 		t.Fatal(err)
 	}
 	reached := false
-	handler := d.Around(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reached = true }))
+	handler := d.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reached = true }))
 	r := httptest.NewRequest(method, "/books/_doc/1", strings.NewReader("x"))
 	r.Host = host
 	for i := 0; i < len(header); i += 2 {
@@ -170,8 +170,8 @@ func TestOnlyFlagsOfTheProcessAreAdvised(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	p := door.Policy{Token: "s3cret", Open: []string{"/books/_doc/1"}}
-	closed := door.Policy{Token: "s3cret", Open: []string{"/books/_doc/1/", "/health"}}
+	p := door.Policy{Token: "s3cret", Public: []string{"/books/_doc/1"}}
+	closed := door.Policy{Token: "s3cret", Public: []string{"/books/_doc/1/", "/health"}}
 	for _, wrong := range []string{"", "s3cret", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3crets", "Basic s3cret", "Bearer S3CRET"} {
 		answer, reached := ask(t, closed, outside, "GET", "10.1.2.3", "Authorization", wrong)
 		if body, _ := io.ReadAll(answer.Body); reached || answer.StatusCode != http.StatusUnauthorized || answer.Header.Get("WWW-Authenticate") == "" || strings.Contains(string(body), "s3c") {

@@ -54,7 +54,7 @@ func (d *Driver) Shown(ctx context.Context, id string) (r movement.Record, err e
 	return r, err
 }
 
-// SetAside takes the damaged record of a movement out of the way, and gives the key under which it is
+// SetAside moves the damaged record of a movement out of the way, and gives the key under which it is
 // kept: "set-aside/ID", or, where another one is, that with a number. What was set aside before stays, and
 // so does what the movement has made, and what else is recorded of it. It is fault.Refused of a record
 // that can be read.

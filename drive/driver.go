@@ -52,11 +52,11 @@ func (d *Driver) Uncertain(ctx context.Context) error {
 	if err != nil || now.behind < doubtful {
 		return err
 	}
-	err = fault.New(fault.Transient, "the clock of the coordination store was set back: whether leases from before have ended is known when it shows %s again", now.at.UTC().Format("15:04"))
+	err = fault.New(fault.Transient, "the clock of the coordination store was set back: until it shows %s again, it is not known whether older leases have ended", now.at.UTC().Format("15:04"))
 	return fault.WithNext(err, "wait, or set that clock")
 }
 
-// doubtful is how far back a clock must be set for people to be told.
+// doubtful is how far back a clock must be set before that is logged.
 const doubtful = 5 * time.Second
 
 // clock is the store's time as this machine follows it.
@@ -81,7 +81,7 @@ type reading struct {
 	read   time.Time     // when it was at, by this machine, with its monotonic part
 }
 
-// passed is a time of the store that has surely come, whoever asks it.
+// passed is a time of the store that has surely come, for every client.
 func (r reading) passed() time.Time { return r.at.Add(-r.wrong - r.behind) }
 
 // until is an instant of this machine at which the store's time has surely not come to t yet.
@@ -113,7 +113,7 @@ func (c *clock) now(ctx context.Context) (reading, error) {
 	return now, nil
 }
 
-// fresh is the store's time as it tells it now.
+// fresh is the store's time, asked now.
 func (c *clock) fresh(ctx context.Context) (reading, error) {
 	c.turn.lock()
 	c.asked = time.Time{}

@@ -129,7 +129,7 @@ func (h *Held[T, P]) watch(caller context.Context, now reading, claimed work.Lea
 
 // Context ends when the lease does, when the context of the claim does, and at the deadline of the
 // last heartbeat that was stored: then others may take the lease, but as long as it is not [Held.Lost]
-// it can be given back. Its cause tells a lost lease.
+// it can be given back. Its cause says whether the lease was lost.
 func (h *Held[T, P]) Context() context.Context { return h.ctx }
 
 // Lost tells why the lease can no longer be used; nil while it can, also when the context
@@ -195,7 +195,7 @@ func (h *Held[T, P]) swap(change func(T, time.Time) (T, error)) error {
 			h.keep(next, there.Revision, now)
 			return nil
 		case there.Revision <= h.revision && fault.Is(err, fault.Conflict): // the one answer or the other is of a copy that lags
-			return fault.New(fault.Transient, "the store shows the record at revision %d, and does not change it at %d", there.Revision, h.revision)
+			return fault.New(fault.Transient, "the store returns revision %d of the record, and refuses to change revision %d", there.Revision, h.revision)
 		case there.Revision <= h.revision: // it did not happen, or is not shown yet
 			return err
 		}

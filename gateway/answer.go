@@ -82,7 +82,7 @@ func (c *call) send(status int) error {
 		c.out, c.spare = c.spare, c.out
 	}
 	if c.look.vendor != (media{}) {
-		kind = c.look.vendor.told()
+		kind = c.look.vendor.contentType()
 	}
 	return c.deliver(status, kind)
 }

@@ -6,25 +6,26 @@ import (
 	"strconv"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/query"
 	"github.com/reshelve/reshelve/search"
 )
 
-// What Elasticsearch's own clients need beside the API of OpenSearch, and get with the dialect
-// of that name. From 7.14 on they refuse a server whose answers lack the header
-// X-Elastic-Product; from 8 on they send media types of their own (see media.go) and name
-// their version there. For points in time they have other paths, and other sort values.
+// What Elasticsearch's own clients need beside the API of OpenSearch, and get with
+// control.CompatElasticsearch. From 7.14 on they refuse a server whose answers lack the header
+// X-Elastic-Product; from 8 on they send media types of their own (see media.go), with
+// their version in them. For points in time they have other paths, and other sort values.
 
-// elasticVersion is the version that clients of Elasticsearch are told. Those of 7.17, 8 and 9
-// look at no more than that it is 7.14 or later. Tools write for the version that they read:
-// for 7 they send mapping types, which there are none of here, and for 8 they do not.
+// elasticVersion is the version in answers to clients of Elasticsearch. Those of 7.17, 8 and 9
+// check only that it is 7.14 or later. Tools send what fits the version that they read:
+// for 7 with mapping types, which this store does not have, and for 8 without.
 const elasticVersion = "8.19.0"
 
-// elastic reports whether clients of Elasticsearch are let in.
-func (s *Server) elastic() bool { return s.options.Dialect == Elasticsearch }
+// elastic reports whether clients of Elasticsearch are accepted.
+func (s *Server) elastic() bool { return s.options.Compat == control.CompatElasticsearch }
 
-// version is that of the server whose API this is, as clients are told.
+// version is that of the server whose API this is, as answers name it.
 func (s *Server) version() string {
 	if s.elastic() {
 		return elasticVersion
@@ -39,8 +40,8 @@ var elasticRoutes = []route{
 	{"GET", "/_data_stream/{name}", "expand_wildcards", (*call).openStreams},
 }
 
-// elasticRoot is the page that tells who answers. Its build type, and the version of OpenSearch
-// whose API this is, say what it really is: our own programs look at them.
+// elasticRoot answers GET /. The build type, and the version of OpenSearch whose API this is, say what the server
+// really is: our own programs read them.
 func (c *call) elasticRoot() error {
 	o := c.s.options
 	out := appendString(append(c.out, `{"name":`...), o.Name)
@@ -95,8 +96,8 @@ func (c *call) endPIT() error {
 	if err != nil {
 		return err
 	}
-	if !isPointID(id) {
-		return exception.New(exception.IllegalArgument, "invalid id: [%s]", id)
+	if err := (&query.PIT{ID: id}).Check(); err != nil {
+		return err
 	}
 	ended, err := c.s.store.ClosePoints([]string{id}, false)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/servers"
 )
 
@@ -94,7 +95,7 @@ func (ask elastic) json(t *testing.T, method, path, body string) (answer map[str
 }
 
 func elasticOurs(t *testing.T) elastic {
-	s := newServer(t, Options{Dialect: Elasticsearch})
+	s := newServer(t, Options{Compat: control.CompatElasticsearch})
 	return func(method, path, accept, kind, body string) (*http.Response, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		return sendElastic(t, r, accept, kind, func(r *http.Request) (*http.Response, error) {
@@ -217,8 +218,8 @@ func pageThroughTies(t *testing.T, ask elastic) {
 	}
 }
 
-// TestWithoutTheDialect: clients of OpenSearch are answered as ever.
-func TestWithoutTheDialect(t *testing.T) {
+// TestWithoutCompat: clients of OpenSearch are answered as before.
+func TestWithoutCompat(t *testing.T) {
 	s := newServer(t, Options{})
 	for _, c := range []struct {
 		method, path, kind, body string

@@ -11,13 +11,13 @@ import (
 // application/vnd.elasticsearch+FORMAT; compatible-with=VERSION. The zero value is any other.
 type media struct {
 	format  string // json, x-ndjson, yaml, cbor, smile or what a client made up
-	version string // a number; "": not told
+	version string // a number; "": none was given
 }
 
 const vendorPrefix = "application/vnd.elasticsearch+"
 
-// told is the Content-Type of an answer in this format.
-func (m media) told() string {
+// contentType is the Content-Type of an answer in this format.
+func (m media) contentType() string {
 	format := m.format
 	if format == "x-ndjson" { // lines go in alone
 		format = "json"
@@ -82,7 +82,7 @@ func (c *call) readMedia() (err error) {
 	}
 	switch {
 	case accept.format != "" && !accept.writable():
-		return badMedia("Accept", exception.New(exception.IllegalArgument, "answers in [%s] are not supported by this version of reshelve", accept.told()))
+		return badMedia("Accept", exception.New(exception.IllegalArgument, "answers in [%s] are not supported by this version of reshelve", accept.contentType()))
 	case acceptHeader != "null":
 		c.look.vendor = accept
 	case c.sent.writable():
@@ -115,7 +115,7 @@ func (c *call) checkVersions(accept media, acceptHeader, sentHeader string) erro
 
 func known(version string) bool { return version == "" || version == "8" || version == "9" }
 
-// badMedia refuses headers, which are told by name.
+// badMedia refuses headers, which the answer names.
 func badMedia(headers string, cause *exception.Error) error {
 	return exception.New(exception.MediaTypeHeader, "Invalid media-type value on headers [%s]", headers).CausedBy(cause)
 }

@@ -3,14 +3,16 @@ package gateway
 import (
 	"net/http"
 	"time"
+
+	"github.com/reshelve/reshelve/control"
 )
 
 // Options are the limits of a server. The zero value of a field is its default.
 type Options struct {
-	Name    string  // of the node; "reshelve"
-	Cluster string  // name of the cluster; "reshelve"
-	Version string  // of this program, told by GET /; "dev"
-	Dialect Dialect // whose clients are let in; OpenSearch
+	Name    string         // of the node; "reshelve"
+	Cluster string         // name of the cluster; "reshelve"
+	Version string         // of this program, in the answer to GET /; "dev"
+	Compat  control.Compat // whose clients are accepted; those of OpenSearch
 
 	BodyBytes     int64 // of one request, as sent and after decompression; 100 MiB
 	ItemBytes     int   // of one source in a bulk request; BodyBytes
@@ -22,15 +24,6 @@ type Options struct {
 	BodyTimeout   time.Duration // to read a request; 5 min
 	IdleTimeout   time.Duration // of a connection between requests; 10 min
 }
-
-// Dialect says whose clients are let in.
-type Dialect string
-
-// The dialects.
-const (
-	OpenSearch    Dialect = "opensearch"    // those of OpenSearch, and of Elasticsearch up to 7.13
-	Elasticsearch Dialect = "elasticsearch" // those of Elasticsearch from 7.14 to 9, too: see elastic.go
-)
 
 // deepest is the depth that every parser of JSON here takes at most.
 const deepest = 1000
@@ -46,7 +39,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.Name, "reshelve")
 	orDefault(&o.Cluster, "reshelve")
 	orDefault(&o.Version, "dev")
-	orDefault(&o.Dialect, OpenSearch)
+	orDefault(&o.Compat, control.CompatOpenSearch)
 	orDefault(&o.BodyBytes, 100<<20)
 	orDefault(&o.ItemBytes, int(o.BodyBytes))
 	orDefault(&o.InFlightBytes, 512<<20)

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reshelve/reshelve/control"
 )
 
-// everyRoute are those of both dialects.
+// everyRoute are those for the clients of both products.
 func everyRoute() []route { return slices.Concat(allRoutes(), elasticRoutes) }
 
 // TestParametersHaveTheFateThatIsDocumented: what is known somewhere and read nowhere is in the
@@ -101,7 +103,7 @@ func TestRefusedParametersAreRefused(t *testing.T) {
 		"suggest_text": "t", "terminate_after": "1", "min_score": "1", "explain": "true", "requests_per_second": "5", "search_timeout": "1s"}
 	bodies := map[string]string{"_bulk": "{\"index\":{\"_index\":\"books\"}}\n{\"n\":1}\n", "_doc": `{"n":1}`, "_create": `{"n":1}`,
 		"_reindex": `{"source":{"index":"books"},"dest":{"index":"copies"}}`, "_delete_by_query": `{"query":{"match_none":{}}}`}
-	s := newServer(t, Options{Dialect: Elasticsearch}) // which knows the endpoints of both
+	s := newServer(t, Options{Compat: control.CompatElasticsearch}) // which knows the endpoints of both
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		q := httptest.NewRequest(method, path, strings.NewReader(body))
 		q.Header.Set("Content-Type", "application/json")

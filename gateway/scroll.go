@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"strconv"
@@ -88,16 +87,10 @@ func (c *call) nextPage() error {
 
 // checkScrollID refuses what was never given out.
 func checkScrollID(id string) error {
-	if !isPointID(id) {
+	if !query.IsPointID(id) {
 		return exception.New(exception.IllegalArgument, "Cannot parse scroll id")
 	}
 	return nil
-}
-
-// isPointID reports whether an id may be that of a point in time or a scroll.
-func isPointID(id string) bool {
-	raw, err := base64.RawURLEncoding.DecodeString(id)
-	return err == nil && len(raw) == 33
 }
 
 // failNoContext answers that a scroll has ended, in the form that clients know.

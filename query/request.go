@@ -39,14 +39,20 @@ type PIT struct {
 
 // Check refuses an id that was never given out.
 func (p *PIT) Check() error {
-	if raw, err := base64.RawURLEncoding.DecodeString(p.ID); err != nil || len(raw) != pitBytes {
+	if !IsPointID(p.ID) {
 		return exception.New(exception.IllegalArgument, "invalid id: [%s]", p.ID)
 	}
 	return nil
 }
 
-// pitBytes is how many bytes the id of a point in time or a scroll stands for.
-const pitBytes = 33
+// IsPointID reports whether an id has the form of those that points in time and scrolls get.
+func IsPointID(id string) bool {
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	return err == nil && len(raw) == pointIDBytes
+}
+
+// pointIDBytes is how many random bytes package store encodes in the id of a point in time or a scroll.
+const pointIDBytes = 33
 
 // ReadSearch reads the body of a search; an empty one is that of [New]. The body must
 // not change while the search is in use. Errors are exceptions with the server's words,

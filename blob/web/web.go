@@ -46,7 +46,7 @@ func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 			if within(next, before) != nil {
 				next.Header.Del("Authorization")
 			}
-			if len(before) >= mostRedirects {
+			if len(before) >= blob.MostRedirects {
 				return http.ErrUseLastResponse
 			}
 			return nil
@@ -54,8 +54,6 @@ func Open(_ context.Context, location blob.Location) (blob.Bucket, error) {
 	}
 	return &bucket{client: client, location: location, authorization: os.Getenv("RESHELVE_HTTP_AUTHORIZATION")}, nil
 }
-
-const mostRedirects = 10
 
 type bucket struct {
 	client        *http.Client

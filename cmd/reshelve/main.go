@@ -91,7 +91,7 @@ func openFolderWith(ctx context.Context, dir string, o embedded.Options) (contro
 func face(s *control.Store, o control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, gateway.Options{
 		BodyBytes: o.BodyBytes, ItemBytes: int(o.ItemBytes), InFlightBytes: o.InFlightBytes,
-		Depth: o.Depth, HeaderBytes: int(o.HeaderBytes), BodyTimeout: o.Timeout, Dialect: gateway.Dialect(o.Compat),
+		Depth: o.Depth, HeaderBytes: int(o.HeaderBytes), BodyTimeout: o.Timeout, Compat: o.Compat,
 	}).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server
