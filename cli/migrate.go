@@ -140,9 +140,9 @@ func placeOf(req *control.MigrateRequest) string {
 	return req.Coordinate
 }
 
-// goOn is the command that works for a movement which place records.
-func goOn(m *control.Movement, place string) string {
-	return "reshelve worker --join " + control.Bare(place) + " --once" + m.AllowFlags(place)
+// commandFor is the command of a verb for a movement that place records.
+func commandFor(verb string, m *control.Movement, place string) string {
+	return control.Command("movement", verb, m.ID, "--at", place)
 }
 
 // outcomeOf is the error that the state of a movement, which place records, stands for; nil
@@ -158,12 +158,12 @@ func outcomeOf(m *control.Movement, place string) error {
 	case movement.Running, movement.Paused, movement.Planned:
 		err := fault.New(fault.Interrupted, "movement %s is %s%s, and not at its end", m.ID, m.State, orderedBy(m))
 		if m.State == movement.Paused {
-			return fault.WithNext(err, "reshelve movement resume %s --at %s", m.ID, control.Bare(place))
+			return fault.WithNext(err, "%s", commandFor("resume", m, place))
 		}
 		if m.Reshaping != nil {
 			return fault.WithNext(err, "%s", goesOn(m, place))
 		}
-		return fault.WithNext(err, "it goes on with %s", goOn(m, place))
+		return fault.WithNext(err, "it goes on with %s", m.WorkerCommand(place))
 	case movement.Aborting, movement.Aborted, movement.Reversing, movement.Reversed:
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
@@ -171,11 +171,11 @@ func outcomeOf(m *control.Movement, place string) error {
 	}
 	if m.Progress != nil && m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
-		return fault.WithNext(err, "see which: reshelve movement failures %s --at %s", m.ID, control.Bare(place))
+		return fault.WithNext(err, "see which: %s", commandFor("failures", m, place))
 	}
 	if n := m.Differences(); n > 0 {
 		err := fault.New(fault.Differences, "movement %s is %s, and %s", m.ID, m.State, differ(n))
-		return fault.WithNext(err, "see which: reshelve movement status %s --at %s --output json", m.ID, control.Bare(place))
+		return fault.WithNext(err, "see which: %s --output json", commandFor("status", m, place))
 	}
 	return nil
 }
@@ -191,9 +191,9 @@ func differ(n int64) string {
 // goesOn is who works for a split or a merge: the process that has its store open.
 func goesOn(m *control.Movement, place string) string {
 	if strings.Contains(place, "://") {
-		return fmt.Sprintf("the store goes on with it: reshelve movement watch %s --at %s", m.ID, control.Bare(place))
+		return "the store goes on with it: " + commandFor("watch", m, place)
 	}
-	return "it goes on while the folder is served, or with " + goOn(m, place)
+	return "it goes on while the folder is served, or with " + m.WorkerCommand(place)
 }
 
 // nextOf is what somebody can do about a movement that place records.
@@ -204,20 +204,19 @@ func nextOf(m *control.Movement, place string) string {
 		if m.Reshaping != nil {
 			back = movement.Reverse
 		}
-		where := m.ID + " --at " + control.Bare(place)
-		return fmt.Sprintf("all is done and the way back is open: reshelve movement finish %s, or reshelve movement %s %s", where, back, where)
+		return fmt.Sprintf("all is done and the way back is open: %s, or %s", commandFor("finish", m, place), commandFor(string(back), m, place))
 	case movement.Aborting, movement.Reversing, movement.Running:
 		if m.Reshaping != nil {
 			return goesOn(m, place)
 		}
-		return "it goes on while somebody works for it: " + goOn(m, place)
+		return "it goes on while a worker works for it: " + m.WorkerCommand(place)
 	case movement.Paused:
-		return "reshelve movement resume " + m.ID + " --at " + control.Bare(place)
+		return commandFor("resume", m, place)
 	}
 	return remedy(m, place)
 }
 
-// remedy is what a movement itself tells can be done, with orders that can be given as they stand.
+// remedy is the next step of a movement's record, with commands that can be pasted.
 func remedy(m *control.Movement, place string) string {
 	return control.Orders(m.Next, m.ID, place)
 }
@@ -291,7 +290,7 @@ func printMissing(w io.Writer, m *control.Movement, place string) {
 		fmt.Fprintln(w, oneLine(fmt.Sprintf("failed: %s of %s: %s: %s", counted(c.Documents, "document"), c.Index, c.Type, cut(c.Reason, 160))))
 	}
 	if len(m.Progress.Failures) > 0 && !m.State.Ended() {
-		fmt.Fprintf(w, "  → reshelve movement failures %s --at %s lists them one by one\n", m.ID, control.Bare(place))
+		fmt.Fprintf(w, "  → %s lists them one by one\n", commandFor("failures", m, place))
 	}
 	switch m.State {
 	case movement.Held, movement.Failed, movement.Switched, movement.Finished:

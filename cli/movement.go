@@ -111,14 +111,14 @@ func (p *program) movementLs(at *string) *cobra.Command {
 	return cmd
 }
 
-// movementSetAside is the verb for a record that no other verb understands.
+// movementSetAside is the verb for a record that no other verb can read.
 func (p *program) movementSetAside(at *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set-aside ID",
-		Short: "Take the damaged record of a movement out of the way",
-		Long: `Take the record of a movement that "reshelve movement ls" shows as damaged out of the way, and
-keep it under "set-aside/ID" of the coordination store. Its workers stop. Nothing is undone: what it
-made, as far as its ledger tells, is listed, and is yours to keep or to delete.`,
+		Short: "Move the damaged record of a movement out of the way",
+		Long: `Move the record of a movement that "reshelve movement ls" shows as damaged out of the way: it is kept
+under "set-aside/ID" in the coordination store. The workers of the movement stop. Nothing is undone: the
+command lists what the movement made, according to its ledger, for you to keep or to delete.`,
 		Example: "  reshelve movement set-aside 20261121-221500-abcdef --at ./data",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -130,7 +130,7 @@ made, as far as its ledger tells, is listed, and is yours to keep or to delete.`
 		return p.answer(s, func(w io.Writer) {
 			fmt.Fprintf(w, "the record of movement %s is set aside: %s\n", oneLine(s.ID), oneLine(s.Key))
 			for _, thing := range s.Made {
-				fmt.Fprintf(w, "it made, or was about to make, and nobody undoes: %s %s\n", oneLine(thing.Kind), oneLine(thing.Name))
+				fmt.Fprintf(w, "not undone (made, or about to be made): %s %s\n", oneLine(thing.Kind), oneLine(thing.Name))
 			}
 		})
 	})
@@ -209,7 +209,7 @@ func (p *program) movementTell(at *string, verb movement.Verb, short, long strin
 				fmt.Fprintf(w, "  → %s\n", oneLine(next))
 			}
 			if text := stayFailed(m); verb == movement.Resume && text != "" {
-				fmt.Fprintf(w, "%s\n  → reshelve movement redrive %s --at %s tries that again\n", text, m.ID, control.Bare(*at))
+				fmt.Fprintf(w, "%s\n  → %s tries that again\n", text, control.Command("movement", string(movement.Redrive), m.ID, "--at", *at))
 			}
 		})
 	})

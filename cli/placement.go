@@ -43,6 +43,6 @@ func printShelves(w io.Writer, s *control.Shelves, at string) {
 	}
 	t.print(w)
 	if s.Movement != "" {
-		fmt.Fprintf(w, "movement %s reshapes it\n  → reshelve movement status %s --at %s\n", s.Movement, s.Movement, control.Bare(at))
+		fmt.Fprintf(w, "movement %s reshapes it\n  → %s\n", s.Movement, control.Command("movement", "status", s.Movement, "--at", at))
 	}
 }

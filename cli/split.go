@@ -149,7 +149,7 @@ with the lowest range keeps its number. It goes as a split does: see "reshelve s
 		for _, text := range shards {
 			n, err := strconv.ParseUint(text, 10, 32)
 			if err != nil {
-				return fault.WithNext(fault.New(fault.Usage, "--shards: %q is no number of a shard", text), "reshelve placement %s lists them", r.req.Index)
+				return fault.WithNext(fault.New(fault.Usage, "--shards: %q is no number of a shard", text), "%s lists them", control.Command("placement", r.req.Index))
 			}
 			r.req.Shards = append(r.req.Shards, uint32(n))
 		}

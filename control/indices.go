@@ -99,7 +99,7 @@ func (c *Control) CreateIndex(ctx context.Context, req CreateIndexRequest) (*Cre
 	return &CreatedIndex{Index: req.Index}, c.ask(ctx, req.At, func(client *cluster.Client) error {
 		_, err := client.Do(ctx, http.MethodPut, []string{req.Index}, nil, body)
 		if err != nil && fault.Next(err) == "" {
-			err = fault.WithNext(err, "mend what is named, the name or the body, and create it again; reshelve index ls --at %s lists those that are there", Bare(req.At))
+			err = fault.WithNext(err, "mend what is named, the name or the body, and create it again; %s lists those that are there", Command("index", "ls", "--at", req.At))
 		}
 		return err
 	})

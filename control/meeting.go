@@ -37,17 +37,17 @@ type meeting struct {
 // refusal is the conflict; place is where both movements are recorded, if that is one.
 func (m *meeting) refusal(place string) error {
 	if m.other.state == movement.Damaged {
-		err := fault.New(fault.Conflict, "movement %s, of which the record is damaged, wrote to index %s", m.other.id, m.index)
-		return fault.WithNext(err, "see that none of its workers is at work, and then: reshelve movement set-aside %s --at %s", m.other.id, Bare(place))
+		err := fault.New(fault.Conflict, "movement %s, whose record is damaged, wrote to index %s", m.other.id, m.index)
+		return fault.WithNext(err, "make sure that none of its workers is running, and then: %s", Command("movement", "set-aside", m.other.id, "--at", place))
 	}
 	if m.other.at == "" {
 		err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.id, m.other.state, m.index)
-		return fault.WithNext(err, "let it go on, which takes a worker when the one that began it has ended: reshelve worker --join %s --once; or abort it: reshelve movement abort %s --at %s",
-			Bare(place), m.other.id, Bare(place))
+		return fault.WithNext(err, "let it go on, which takes a worker when the process that began it has ended: %s; or abort it: %s",
+			Command("worker", "--join", place, "--once"), Command("movement", "abort", m.other.id, "--at", place))
 	}
 	err := fault.New(fault.Conflict, "movement %s, which is recorded at %s, writes to index %s", m.other.id, m.other.at, m.index)
-	return fault.WithNext(err, "wait for it, or abort it: reshelve movement abort %s --at %s; if its records there are lost: reshelve movement abort --records-lost %s --at TARGET lifts its claim",
-		m.other.id, m.other.at, m.other.id)
+	return fault.WithNext(err, "wait for it, or abort it: %s; if its records there are lost: %s --at TARGET lifts its claim",
+		Command("movement", "abort", m.other.id, "--at", m.other.at), Command("movement", "abort", "--records-lost", m.other.id))
 }
 
 // yields tells whether the other one, which was stored as own was, may still give way.

@@ -140,7 +140,8 @@ func claimed(ctx context.Context, s *side, id string, err error) error {
 	for _, c := range all {
 		if c.ID == id {
 			err = fault.New(fault.NotFound, "movement %s is recorded at %s, and only claims indices here", id, c.At)
-			return fault.WithNext(err, "reshelve movement --at %s; if its records are lost: reshelve movement abort --records-lost %s lifts the claim", c.At, id)
+			return fault.WithNext(err, "%s shows it; if its records are lost: %s lifts the claim",
+				Command("movement", "status", id, "--at", c.At), Command("movement", "abort", "--records-lost", id))
 		}
 	}
 	return err

@@ -14,7 +14,7 @@ var order = regexp.MustCompile(`reshelve movement [a-z][a-z-]*( [0-9]{8}-[0-9]{6
 // they stand: what the text comes from knows neither the place nor, often, what the movement is called.
 func Orders(text, id, place string) string {
 	var whole strings.Builder
-	name := " " + Quoted(id)
+	name := arguments(id)
 	for at := order.FindStringSubmatchIndex(text); at != nil; at = order.FindStringSubmatchIndex(text) {
 		whole.WriteString(text[:at[1]])
 		named := at[2] >= 0 && text[at[2]:at[3]] == name
@@ -30,7 +30,7 @@ func Orders(text, id, place string) string {
 		if !named {
 			whole.WriteString(name)
 		}
-		whole.WriteString(" --at " + Quoted(Bare(place)))
+		whole.WriteString(arguments("--at", place))
 	}
 	return whole.String() + text
 }
@@ -39,7 +39,7 @@ func Orders(text, id, place string) string {
 // look for those that are.
 func ordered(err error, id, place string) error {
 	if fault.Is(err, fault.NotFound) && fault.Next(err) == "" {
-		return fault.WithNext(err, "reshelve movement ls --at %s lists those that are there", Quoted(Bare(place)))
+		return fault.WithNext(err, "%s lists those that are there", Command("movement", "ls", "--at", place))
 	}
 	return fault.Reword(err, func(next string) string { return Orders(next, id, place) })
 }

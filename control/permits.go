@@ -11,31 +11,31 @@ import (
 	"github.com/reshelve/reshelve/migrate"
 )
 
-// Allowed are the locations to which records, and orders by HTTP, may lead a process: the credentials in
-// its environment are for these, and for what its operator names on the command line.
+// Allowed are the locations that a process opens when records, or orders by HTTP, name them. The credentials in
+// its environment go to these, and to what its operator names on the command line.
 type Allowed struct {
-	Repositories []string // prefixes: all that is below one
-	Targets      []string // URLs of clusters that are written to, or below one
-	Sources      []string // URLs of clusters of which snapshots are taken, or below one
+	Repositories []string // prefixes of locations
+	Targets      []string // URLs, or prefixes of URLs, of clusters that are written to
+	Sources      []string // URLs, or prefixes of URLs, of clusters of which snapshots are taken
 }
 
-// permits are those of a process, read. Those that are nil belong to its operator, who may name anything.
+// permits are what a process may open. Nil permits allow everything: the operator asks for it.
 type permits struct {
 	repositories []blob.Location
 	clusters     map[string][]*url.URL // by the prefix of their credentials
-	folders      bool                  // of this machine may be named without being allowed
-	exact        bool                  // the operator has named them for one movement
-	program      string                // what the operator has started
+	folders      bool                  // folders of this machine need no permit
+	exact        bool                  // the operator has named the locations for one movement
+	program      string                // the command that the operator started
 }
 
-// bound is a Control that does what records and orders by HTTP ask for, as far as the operator allows it. All
-// that it opens is checked where it is opened.
+// bound is a Control that does what records and orders by HTTP ask for, as far as the operator allows it. Each
+// location is checked where it is opened.
 func (c *Control) bound(a Allowed, program string, folders bool) (*Control, error) {
 	p := &permits{folders: folders, program: program, clusters: map[string][]*url.URL{}}
 	for _, prefix := range a.Repositories {
 		l, err := blob.ParseLocation(absolute(prefix))
 		if err != nil {
-			return nil, fault.At(err, "--allow-repository")
+			return nil, fault.At(err, allowRepository)
 		}
 		p.repositories = append(p.repositories, l)
 	}
@@ -43,7 +43,7 @@ func (c *Control) bound(a Allowed, program string, folders bool) (*Control, erro
 		for _, text := range all {
 			u, err := url.Parse(text)
 			if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-				err := fault.At(fault.New(fault.Usage, "it is no address of a cluster"), allowFlags[prefix])
+				err := fault.At(fault.New(fault.Usage, "it is not the address of a cluster"), allowFlags[prefix])
 				return nil, fault.WithNext(err, "write https://HOST:PORT, without a user")
 			}
 			p.clusters[prefix] = append(p.clusters[prefix], u)
@@ -52,8 +52,8 @@ func (c *Control) bound(a Allowed, program string, folders bool) (*Control, erro
 	return &Control{c.wiring, p}, nil
 }
 
-// asked is a Control that does for one movement what the operator has asked for, whatever becomes
-// of the movement's record.
+// asked is a Control that does for one movement what the operator has asked for, even if somebody changes
+// the movement's record.
 func (c *Control) asked(req *MigrateRequest) *Control {
 	p := &permits{folders: true, exact: true, program: "reshelve worker", clusters: map[string][]*url.URL{}}
 	if l, err := blob.ParseLocation(absolute(req.Repository)); err == nil {
@@ -67,32 +67,36 @@ func (c *Control) asked(req *MigrateRequest) *Control {
 	return &Control{c.wiring, p}
 }
 
-// AllowFlags are those with which a worker that joins a place works for a movement there: what the plan names
-// beyond the place and the folders of this machine. Each has a blank before it.
-func (m *Movement) AllowFlags(place string) (flags string) {
+// WorkerCommand is the command of a worker that joins a place and works for a movement there. Its flags allow
+// what the plan names besides the place and the folders of this machine.
+func (m *Movement) WorkerCommand(place string) string {
+	words := []string{"worker", "--join", place, "--once"}
 	plan, err := migrate.ReadPlan(&m.Record)
 	if err != nil || Reshapes(m.Kind) {
-		return ""
+		return Command(words...)
 	}
 	if l, err := blob.ParseLocation(plan.Repository); err == nil && l.Scheme != "file" {
-		flags += " --allow-repository " + Quoted(plan.Repository)
+		words = append(words, allowRepository, plan.Repository)
 	}
 	if isRecords(place) && strings.Contains(plan.Target, "://") {
-		flags += " " + allowFlags[ofTarget] + " " + Quoted(plan.Target)
+		words = append(words, allowFlags[ofTarget], plan.Target)
 	}
 	if plan.Take != nil {
-		flags += " " + allowFlags[ofSource] + " " + Quoted(plan.Take.Cluster)
+		words = append(words, allowFlags[ofSource], plan.Take.Cluster)
 	}
-	return flags
+	return Command(words...)
 }
 
-// allowFlags are the flags that let clusters in, by the prefix of their credentials.
+const allowRepository = "--allow-repository"
+
+// allowFlags are the flags that allow clusters, by the prefix of their credentials.
 var allowFlags = map[string]string{ofTarget: "--allow-target", ofSource: "--allow-source"}
 
-// wary tells whether names may mean what their owners make of them. The operator knows his own.
+// wary reports whether the owners of host names are not trusted (see package egress). Names that the operator has
+// given are.
 func (p *permits) wary() bool { return p != nil && !p.exact }
 
-// repository refuses a location that is not below one that the operator has named.
+// repository refuses a location unless it is at or below one that the operator has named.
 func (p *permits) repository(text string, l *blob.Location) error {
 	l.Wary = p.wary()
 	switch {
@@ -106,7 +110,7 @@ func (p *permits) repository(text string, l *blob.Location) error {
 	case slices.ContainsFunc(p.repositories, func(prefix blob.Location) bool { return isBelow(*l, prefix) }):
 		return nil
 	}
-	return p.refusal("repository "+l.String(), "--allow-repository", text)
+	return p.refusal("repository "+l.String(), allowRepository, text)
 }
 
 // folderBelow is what a path leads to, and the folder that the operator has named above it. What is there may be
@@ -130,7 +134,7 @@ func (p *permits) folderBelow(path string) (within, found string, ok bool) {
 	return "", "", false
 }
 
-// cluster refuses a URL that is not below one that the operator has named for these credentials.
+// cluster refuses a URL unless it is at or below one that the operator has named for these credentials.
 func (p *permits) cluster(prefix, text string) error {
 	if p == nil {
 		return nil
@@ -142,7 +146,7 @@ func (p *permits) cluster(prefix, text string) error {
 		return nil
 	}
 	what := map[string]string{ofTarget: "target ", ofSource: "source "}[prefix]
-	if err != nil { // it may hold a password, and cannot be shown without
+	if err != nil { // it may hold a password that cannot be cut out
 		return p.refusal(what+"of this movement", allowFlags[prefix], "URL")
 	}
 	u.RawQuery, u.Fragment, u.User = "", "", nil
@@ -154,16 +158,16 @@ func (p *permits) folder(at string) error {
 	if p == nil || p.folders {
 		return nil
 	}
-	err := fault.New(fault.Refused, "the target %s is a folder, and orders by HTTP write to the store alone that takes them", at)
-	return fault.WithNext(err, "use reshelve migrate --to %s", Quoted(at))
+	err := fault.New(fault.Refused, "the target %s is a folder, and a movement that is ordered by HTTP writes only to the store that takes the order", at)
+	return fault.WithNext(err, "use %s", Command("migrate", "--to", at))
 }
 
 func (p *permits) refusal(what, flag, value string) error {
-	err := fault.New(fault.Refused, "the %s is none that the operator of this process has named", what)
-	return fault.WithNext(err, "if it is meant, start it as: %s … %s %s", p.program, flag, Quoted(value))
+	err := fault.New(fault.Refused, "the operator of this process has not allowed the %s", what)
+	return fault.WithNext(err, "if it is meant, start the process with: %s … %s %s", p.program, flag, quoted(value))
 }
 
-// isBelow tells whether a location that is no folder is a prefix, or below it, and is reached by the same host with
+// isBelow reports whether a location that is no folder is at or below a prefix, and is read from the same host with
 // the same credentials.
 func isBelow(l, prefix blob.Location) bool {
 	sameBucket := l.Scheme == prefix.Scheme && l.Bucket == prefix.Bucket
@@ -173,11 +177,11 @@ func isBelow(l, prefix blob.Location) bool {
 	return sameBucket && isPathBelow("/"+l.Prefix, "/"+prefix.Prefix) && sameOptions(l.Options, prefix.Options)
 }
 
-// harmless are parameters of locations that change neither who is asked nor who asks.
+// harmless are parameters of locations that change neither the host that is asked nor the credentials.
 var harmless = []string{"region", "path-style"}
 
-// sameOptions tells whether a location has the parameters of a prefix. One that is asked anonymously
-// may always be.
+// sameOptions reports whether a location has the parameters of a prefix. It may be anonymous where the prefix
+// is not.
 func sameOptions(l, prefix url.Values) bool {
 	for name := range l {
 		if name != "anonymous" && !slices.Contains(harmless, name) && !slices.Equal(l[name], prefix[name]) {
@@ -192,7 +196,7 @@ func sameOptions(l, prefix url.Values) bool {
 	return true
 }
 
-// sameHost compares hosts with their ports, as far as these are not the schemes' own.
+// sameHost compares hosts and ports; a port that is missing is the one of the scheme.
 func sameHost(scheme, host, otherScheme, other string) bool {
 	full := func(host string) string {
 		u := url.URL{Host: strings.ToLower(host)}
@@ -205,8 +209,8 @@ func sameHost(scheme, host, otherScheme, other string) bool {
 	return scheme == otherScheme && full(host) == full(other)
 }
 
-// isPathBelow tells whether a path is another, or below it. One with steps upwards is below none: servers differ in
-// what they make of it.
+// isPathBelow reports whether a path is at or below another. One with steps upwards is below none: servers resolve
+// them differently.
 func isPathBelow(path, other string) bool {
 	other = strings.TrimSuffix(other, "/")
 	if strings.TrimSuffix(path, "/") == other {
@@ -218,15 +222,4 @@ func isPathBelow(path, other string) bool {
 		}
 	}
 	return strings.HasPrefix(path, other+"/")
-}
-
-// Quoted is a text as a shell takes it for one word.
-func Quoted(text string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/:._-@", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

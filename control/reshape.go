@@ -227,7 +227,7 @@ func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement,
 // has it stays, to be aborted.
 func (k *Desk) notBegun(ctx context.Context, id string, err error) error {
 	if !reshard.Refused(err) {
-		return fault.WithNext(err, "it is not known whether it was begun: reshelve movement abort %s takes it back", id)
+		return fault.WithNext(err, "it is not known whether it was begun: %s takes it back", Command("movement", "abort", id))
 	}
 	if m, e := k.d.Movement(ctx, id); e == nil && m.State != movement.Planned { // it was aborted meanwhile, and ends by itself
 		return err

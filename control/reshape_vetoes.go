@@ -71,14 +71,13 @@ func (k *Desk) busyWith(ctx context.Context, p placement.Placement, at string, p
 	return nil
 }
 
-// statusOf is the command that tells how far another movement is; at is "" where it is not known
-// what the place is called.
+// statusOf is the command that shows how far another movement is; at is "" where the name of the place is
+// not known.
 func statusOf(id, at string) string {
-	text := "reshelve movement status " + id
-	if at != "" {
-		text += " --at " + Bare(at)
+	if at == "" {
+		return Command("movement", "status", id)
 	}
-	return text
+	return Command("movement", "status", id, "--at", at)
 }
 
 // fits refuses a store that takes no writes, and a disk without room for the worst case.

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"net/url"
 	"strings"
 
 	"github.com/reshelve/reshelve/blob"
@@ -157,15 +156,6 @@ func (c *Control) openSource(ctx context.Context, at string) (*cluster.Client, e
 		return nil, err
 	}
 	return cluster.Open(ctx, options)
-}
-
-// Bare is a URL without the user and the password that it may hold: records have neither.
-func Bare(at string) string {
-	if u, err := url.Parse(at); err == nil && u.User != nil {
-		u.User = nil
-		return u.String()
-	}
-	return at
 }
 
 // repositoryAt is a repository as a cluster is told of it, which uses credentials of its

@@ -61,7 +61,7 @@ func (u *Upkeep) Outcome(at string) error {
 		return nil
 	}
 	err := fault.At(fault.New(fault.Differences, "%s not found as written", have(int(n), "document is", "documents are")), "index "+u.Index)
-	return fault.WithNext(err, "reshelve index rebuild %s --at %s indexes them again, while it answers", u.Index, Bare(at))
+	return fault.WithNext(err, "%s indexes them again, while it answers", Command("index", RebuildIndex, u.Index, "--at", at))
 }
 
 // upkeep is one that a desk does. Safe for concurrent use.
