@@ -43,7 +43,7 @@ func configure(cmd *cobra.Command, file string) error {
 		if !isList {
 			all = []any{value}
 		} else if _, repeats := cmd.Flags().Lookup(key).Value.(pflag.SliceValue); !repeats {
-			return fault.At(fault.New(fault.Usage, "it is a list, and takes one value"), file, key)
+			return fault.At(fault.New(fault.Usage, "the value is a list, and the flag takes one value"), file, key)
 		}
 		for _, value := range all {
 			if err := cmd.Flags().Set(key, fmt.Sprint(value)); err != nil {

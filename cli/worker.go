@@ -30,10 +30,10 @@ Workers know of each other only by the records in that place. One that is killed
 loses its connection, leaves a lease behind that another takes over; one that gets
 SIGTERM stores how far it is and gives its lease back.
 
-Records name where documents are read and written, and whoever can write to the place can write
-records. So this process connects only to PLACE, to folders, and to what --allow-repository,
---allow-target and --allow-source name; a movement that names more is left to others, and the log
-says which flag it takes.`,
+Records name the locations that documents are read from and written to, and everybody with write
+access to the place can write records. So this process connects only to PLACE, to folders, and
+to what --allow-repository, --allow-target and --allow-source name. It leaves a movement that
+names other locations to other workers, and the log says which flag would allow it.`,
 		Example: "  reshelve worker --join http://127.0.0.1:9200 --slots 4\n  reshelve worker --join ./data --once\n  reshelve worker --join postgres://search@db/movements --allow-repository s3://backups --allow-target https://search.example:9200",
 		Args:    cobra.NoArgs,
 	}
@@ -43,11 +43,11 @@ says which flag it takes.`,
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
 	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does; and GET /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
-	flags.StringArrayVar(&req.Allow.Repositories, "allow-repository", nil, "a location at and below which the movements may read repositories, beside folders of this machine: a `PREFIX`; may be repeated")
-	flags.StringArrayVar(&req.Allow.Targets, "allow-target", nil, "the `URL` of a cluster to which the movements may write, when PLACE is none: it gets what RESHELVE_TARGET_… holds; may be repeated")
-	flags.StringArrayVar(&req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which the movements may take snapshots: it gets what RESHELVE_SOURCE_… holds; may be repeated")
-	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen carry as Authorization: Bearer, but for GET /health; else RESHELVE_TOKEN. Beyond loopback there must be one")
-	flags.StringArrayVar(&req.AllowHosts, "allow-host", nil, "a `NAME` that requests to --listen without the token may have in Host, beside localhost, addresses and the name in --listen; may be repeated")
+	flags.StringArrayVar(&req.Allow.Repositories, "allow-repository", nil, "a `PREFIX` of locations: movements may read repositories at and below it, and always in folders of this machine; may be repeated")
+	flags.StringArrayVar(&req.Allow.Targets, "allow-target", nil, "the `URL` of a cluster that movements may write to, when PLACE is not a cluster: it gets the credentials in RESHELVE_TARGET_…; may be repeated")
+	flags.StringArrayVar(&req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which movements may take snapshots: it gets the credentials in RESHELVE_SOURCE_…; may be repeated")
+	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen must carry as Authorization: Bearer, except GET /health; without this flag, the token is in RESHELVE_TOKEN. An address beyond loopback needs one")
+	flags.StringArrayVar(&req.AllowHosts, "allow-host", nil, "a `NAME` that requests to --listen without the token may have in Host, besides localhost, addresses and the name in --listen; may be repeated")
 	_ = cmd.MarkFlagRequired("join")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
 		if req.Slots < 1 {
@@ -81,7 +81,7 @@ says which flag it takes.`,
 	return cmd
 }
 
-// token is what a file holds, or the environment.
+// token is the content of a file, or of RESHELVE_TOKEN when no file is named.
 func token(file string) (string, error) {
 	if file == "" {
 		return strings.TrimSpace(os.Getenv("RESHELVE_TOKEN")), nil

@@ -78,7 +78,7 @@ func (f *Failure) Error() string {
 type Batch struct {
 	body  []byte
 	items []item
-	tells bool // an answer of 200 is not one of 201: an operation ensures, or names what it replaces
+	tells bool // the answers 200 and 201 have to be told apart: an operation ensures, or names what it replaces
 }
 
 // item is where an operation lies in the body.

@@ -16,7 +16,7 @@ type Name struct {
 	Routing string `json:"routing,omitempty"`
 }
 
-// Standing is a document as it stands there now.
+// Standing is a document as a cluster has it now.
 type Standing struct {
 	Found   bool
 	Routing string // its own, which may be another than that which led to its shard
@@ -28,8 +28,8 @@ type Standing struct {
 // lookAtOnce is how many documents one request asks for.
 const lookAtOnce = 500
 
-// Look gives the documents of these names as they stand now, in their order: what was
-// acknowledged is seen, refreshed or not.
+// Look gives the documents of these names as they are now, in their order: with all
+// acknowledged writes, refreshed or not.
 func (c *Client) Look(ctx context.Context, names []Name) ([]Standing, error) {
 	var all []Standing
 	for len(names) > 0 {
@@ -96,7 +96,7 @@ func (d *standingDoc) standing() (Standing, error) {
 	case !d.Found:
 		return Standing{}, nil
 	case d.Term == 0:
-		return Standing{}, fault.New(fault.Refused, "it does not tell the sequence numbers of documents")
+		return Standing{}, fault.New(fault.Refused, "its answer holds no sequence numbers of documents")
 	}
 	return Standing{Found: true, Routing: d.Routing, Version: d.Version, Seen: Seen{d.SeqNo, d.Term}, Source: d.Source}, nil
 }

@@ -198,7 +198,7 @@ func (c *Client) Settings(ctx context.Context, index string) (map[string]any, er
 	}
 	one, ok := found[index]
 	if !ok || len(found) != 1 {
-		return nil, fault.At(fault.New(fault.Refused, "%s is no index but names %d", index, len(found)), c.place)
+		return nil, fault.At(fault.New(fault.Refused, "%s is not an index, but a name of %d", index, len(found)), c.place)
 	}
 	return one.Settings, nil
 }

@@ -80,7 +80,7 @@ type greeting struct {
 		Distribution string `json:"distribution"`
 		Number       string `json:"number"`
 		Build        string `json:"build_type"`
-		OpenSearch   string `json:"opensearch_version"` // of Reshelve, where it tells its number to clients of Elasticsearch
+		OpenSearch   string `json:"opensearch_version"` // of Reshelve, when Number is one for clients of Elasticsearch
 	} `json:"version"`
 }
 

@@ -52,8 +52,9 @@
 //     policy of leases), of migrate (plans, progress, limits), and of placement and reshard
 //     (plans of shards, and how far those are), so that a terminal needs no other import.
 //     [Store] speaks the vocabularies of package store.
-//  4. What records and orders by HTTP name is opened, and gets credentials, only where the operator of the process
-//     has named it: a bound Control does what they ask for, and checks where it opens (permits.go).
+//  4. A location that a record or an order by HTTP names is opened, and gets credentials, only if the operator of
+//     the process has allowed it: a bound Control does what they ask for, and checks each location where it is
+//     opened (permits.go).
 //  5. A document is yielded, or it is counted and told to the [Watch]; none is
 //     dropped in silence.
 //
@@ -61,10 +62,11 @@
 //
 //	reading a snapshot       read.go, documents.go, ahead.go; list.go, inspect.go, verify.go, estimate.go
 //	the indices of a store   indices.go, counts.go; place.go: which store, and how it is reached
-//	serving                  serve.go, doors.go: who is let in; socket.go, store.go, health.go, successor.go
+//	serving                  serve.go, listen.go, doors.go: which requests are accepted; socket.go,
+//	                         store.go, health.go, successor.go
 //	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
 //	                         preview.go: all of that for people
-//	where one may lead       permits.go, access.go
+//	what it may open         permits.go, access.go
 //	where movements meet     side.go, coordination.go, meeting.go
 //	one movement             movement.go: verbs; movements_look.go: how far it is, and how fast;
 //	                         movements_desk.go: orders where a store is open

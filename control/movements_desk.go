@@ -53,8 +53,8 @@ func (c *Control) newDesk(records coord.Store) *Desk {
 // serveDesk makes the desk of an open folder, which is reached by dial. It works when it is told
 // to attend, or has begun a movement. Close ends its work.
 func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
-	if c.permits == nil || c.permits.folders { // who gives orders to a desk is not the operator of its process
-		c, _ = c.bound(Allowed{}, "reshelve serve", false) // nothing in it can be wrong
+	if c.permits == nil || c.permits.folders { // the orders of a desk do not come from the operator of its process
+		c, _ = c.bound(Allowed{}, "reshelve serve", false) // nothing in it can be malformed
 	}
 	k := c.newDesk(opened.folder.Coord)
 	k.at, k.logger = dir, logger

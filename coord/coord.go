@@ -33,9 +33,9 @@ type Time struct {
 	At    time.Time
 	Error time.Duration
 	// Behind is by how much more the store's time may be behind At, since the clock of its server was
-	// set back and At does not follow: others, who have not heard of At, are told that earlier time.
+	// set back and At does not follow: others, which have not read At, get that earlier time.
 	Behind time.Duration
-	// Ahead is by how much At, which goes on for everybody alike, is ahead of the clock of the store's
+	// Ahead is by how much At, which advances for every client alike, is ahead of the clock of the store's
 	// machine, since that was set back. It makes nothing uncertain.
 	Ahead time.Duration
 }

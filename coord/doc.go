@@ -20,8 +20,8 @@
 //  3. A watch yields every key that changed after its start at least once, with a value not
 //     older than the change, in the order of revisions. It never skips silently:
 //     when it cannot go on it ends with an error.
-//  4. Time is the store's: Now tells it with how wrong it may be, and by how much more since a
-//     server's clock was set back.
+//  4. Time is the store's: Now returns it with its possible error, and with how much that has grown
+//     since a server's clock was set back.
 //
 // Package coordtest holds every adapter to all of this. What adapters without a
 // server of their own have in common is here: the conditions of a change ([Write]),

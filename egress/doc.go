@@ -1,17 +1,17 @@
 // Package egress checks the addresses that connections are made to, when they are made.
 //
-// A location names a host; what the host means is decided by whoever answers for its name, anew for each
-// connection. So the check is of the address that is dialled, after the name was resolved.
+// A location names a host; the owner of that name decides which address it resolves to, for each connection
+// anew. So the check is made on the address that is dialled, after the name was resolved.
 //
 // # Invariants
 //
-//  1. A name never leads to an address of this network segment alone (link-local: the metadata of clouds, with
-//     the credentials of the machine, are there), to the metadata address of a cloud elsewhere, or to no host at all. Who
-//     means such an address writes the address.
-//  2. To a wary dialer a name leads to loopback only when it is localhost, or below it.
-//  3. Where a proxy of the environment connects, the same holds of what the name leads to here, at most
-//     some seconds before; a name that a wary client cannot look up here is not handed to a proxy.
+//  1. A connection to a name is never made to a link-local address (where the metadata of clouds are, with the
+//     credentials of the machine), to the metadata address of a cloud elsewhere, or to an address of no host. To
+//     use such an address, the operator writes the address in place of a name.
+//  2. A wary dialer connects to loopback only for the name localhost, and names below it.
+//  3. With a proxy of the environment, the same holds for the addresses that the name resolved to here, at most
+//     some seconds before; a name that a wary client cannot resolve here is not given to a proxy.
 //
-// Absent on purpose: which hosts may be named at all (package control), and what a name leads to at a
-// proxy: it resolves the name again, and has to refuse addresses itself.
+// Absent on purpose: which hosts may be named at all (package control), and the addresses that a
+// proxy connects to: it resolves the name again, and has to check them itself.
 package egress

@@ -39,12 +39,12 @@ func Dial(d net.Dialer, wary bool) func(ctx context.Context, network, address st
 func check(host, dialled string, wary bool) error {
 	at, err := netip.ParseAddrPort(dialled)
 	if err != nil {
-		return fault.New(fault.Refused, "%s leads to %q, which is no address", host, dialled)
+		return fault.New(fault.Refused, "%s leads to %q, which is not an address", host, dialled)
 	}
 	address, what := at.Addr().WithZone("").Unmap(), ""
 	switch {
 	case address.IsLinkLocalUnicast(), slices.Contains(metadata, address):
-		what = "where machines are told their credentials"
+		what = "where clouds give machines their credentials"
 	case address.IsUnspecified(), address.IsMulticast():
 		what = "which is no host"
 	case wary && address.IsLoopback() && !isLocalhost(host):

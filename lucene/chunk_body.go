@@ -78,7 +78,7 @@ func (c *chunkBody) bytes(s *stream, at, n int) []byte {
 			return nil
 		}
 		if most := mostExpanded(s.offset() - c.from); int64(len(c.joined)) > most {
-			s.failAt(s.offset(), fault.New(fault.Refused, "a document of %d bytes is promised, and %d are the most that is believed of so few", n, most))
+			s.failAt(s.offset(), fault.New(fault.Refused, "a document of %d bytes is announced, and so few compressed bytes can hold at most %d", n, most))
 			return nil
 		}
 		c.joined = append(c.joined, c.block[:min(len(c.block), n-len(c.joined))]...)

@@ -38,7 +38,7 @@ const (
 
 // mostExpanded is how many bytes some compressed ones may become: Zstandard itself
 // has no bound for that (four bytes are 128 KiB), DEFLATE has this ratio. What is
-// added covers the longest document that servers take unless told otherwise
+// added covers the longest document that servers accept by default
 // (100 MB), of one letter throughout.
 func mostExpanded(compressed int64) int64 { return 1032*compressed + 128<<20 }
 
@@ -74,7 +74,7 @@ func (z *zstdDecoder) useDictionary(content []byte) {
 // returns dst, grown when it was too short; bytes behind end may be changed.
 func (z *zstdDecoder) decode(dst []byte, start, end int, src []byte) ([]byte, error) {
 	if most := mostExpanded(int64(len(src))); int64(end-start) > most {
-		return dst, fault.New(fault.Refused, "%d bytes are promised, and %d are the most that is believed of so few", end-start, most)
+		return dst, fault.New(fault.Refused, "%d bytes are announced, and so few compressed bytes can hold at most %d", end-start, most)
 	}
 	if err := z.open(); err != nil {
 		return dst, err

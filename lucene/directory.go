@@ -55,7 +55,7 @@ func readAll(ctx context.Context, dir Directory, name string) ([]byte, FileInfo,
 		return nil, info, fault.New(fault.Corrupt, "file %s: is missing", name)
 	}
 	if info.Length > largestWhole {
-		return nil, info, fault.New(fault.Refused, "file %s: has %d bytes, and %d are the most that are read of such a file", name, info.Length, largestWhole)
+		return nil, info, fault.New(fault.Refused, "file %s has %d bytes; files of its kind are read up to %d bytes", name, info.Length, largestWhole)
 	}
 	data, err := readRange(ctx, dir, name, 0, info.Length)
 	return data, info, err

@@ -109,7 +109,7 @@ type before struct {
 	met            bool // the newer snapshot holds it too, in the same place
 }
 
-// stands tells whether a document of the target is just that: its id, its routing and its source.
+// stands reports whether the target has exactly that document: its id, its routing and its source.
 func (b *before) stands(there *standing) bool { return there.content == b.content }
 
 // group brings the documents of one group of buckets to the target.

@@ -26,8 +26,8 @@
 //   - letter: the failures of one item, which redrive sends again one by one.
 //   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the
 //     target) was read for a comparison.
-//   - label: what the mapping of an index that a movement makes has in its _meta, to tell it from
-//     one that somebody else makes.
+//   - label: an entry in the _meta of the mapping of an index that a movement makes, which no index
+//     has that somebody else makes.
 //   - write alias: an alias of the movement's own, by which it sends documents to an index.
 //   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
 //   - take: the snapshot that the movement takes of a cluster first.
@@ -112,7 +112,7 @@
 // perhaps it was replaced, and not when the version is 1, below which servers give none. Of an attempt that
 // ended with its process nobody knows. The other choice was to lose to late writes without a word.
 //
-// Within a shard of the source an id is one document, so a delta tells documents by their ids alone:
+// Within a shard of the source an id is one document, so a delta knows documents by their ids alone:
 // one that has another routing now is written there, and then deleted where it was, which finds
 // nothing when both are one place of the target.
 //

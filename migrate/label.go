@@ -36,7 +36,7 @@ func within(object json.RawMessage, path []string, value json.RawMessage) (json.
 	members := map[string]json.RawMessage{}
 	if object != nil {
 		if err := json.Unmarshal(object, &members); err != nil {
-			return nil, fault.New(fault.Corrupt, "what is to hold %s is no object: %w", path[0], err)
+			return nil, fault.New(fault.Corrupt, "the place of %s is not an object: %w", path[0], err)
 		}
 	}
 	if members == nil { // of null
@@ -62,9 +62,9 @@ func (t *turn) whose(ctx context.Context, name string) (identity string, ours bo
 	case len(all) == 0:
 		return "", false, fault.At(fault.New(fault.NotFound, "the target has no such index"), name)
 	case !there:
-		return "", false, fault.New(fault.Refused, "%s is no index but names %d", name, len(all))
+		return "", false, fault.New(fault.Refused, "%s is not an index, but a name of %d", name, len(all))
 	case identity == "":
-		return "", false, fault.At(fault.New(fault.Corrupt, "the target tells no index.uuid"), name)
+		return "", false, fault.At(fault.New(fault.Corrupt, "the target's answer holds no index.uuid"), name)
 	}
 	var mapping struct {
 		Meta map[string]any `json:"_meta"`

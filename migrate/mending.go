@@ -102,7 +102,7 @@ func (m *mending) care(key uint64, doc *document.Document) care {
 		c.mine = func(there *standing) bool { return there.content == saw }
 	case version >= 0:
 		c.mine = func(there *standing) bool { return there.Version <= version }
-	default: // nothing tells what others have written
+	default: // what others have written cannot be recognised
 		c.mine, c.unseen = nothing, true
 	}
 	return c

@@ -74,7 +74,7 @@ func overwritten(all []Other) (text string) {
 	return text
 }
 
-// named are the ids of those to whom something happened, in brackets; "" when it happened to none.
+// named are the ids of the documents to which something happened, in brackets; "" when there are none.
 func named(all []Other, what ...string) string {
 	const most = 5
 	var ids []string
@@ -177,7 +177,7 @@ func (c *comparing) readBefore(ctx context.Context) error {
 					c.was[key] = &before{content: contentOf(printer.Of(doc.ID, doc.Routing, doc.Source)), version: doc.Versions.Version}
 				}
 			}
-			return nil // shardOf tells of what cannot be read
+			return nil // shardOf reports what cannot be read
 		})
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 	"github.com/reshelve/reshelve/work"
 )
 
-// Traces are the indices that a movement writes to of which the record or the plan is damaged: as far as
-// its ledger and the records of its indices tell, which are stored before anything is sent.
+// Traces are the indices that a movement with a damaged record or plan writes to: those that its ledger and the
+// records of its indices name, which are stored before anything is sent.
 func Traces(ctx context.Context, d *drive.Driver, id string) ([]string, error) {
 	entries, _, err := d.ReadLedger(ctx, id)
 	if err != nil {

@@ -42,15 +42,15 @@ func LedgerKey(id, kind, name string) string {
 	return LedgerPrefix(id) + work.Safe(kind) + "/" + work.Safe(name)
 }
 
-// Proves tells whether the entry proves that a thing is the one that the movement has made: the
-// making was answered, and what it made then had that identity.
+// Proves reports whether the entry proves that the movement has made a thing: the request that made it was
+// answered, and the thing had that identity then.
 func (e *Entry) Proves(identity string) bool {
 	return e.Made && e.Identity == identity && identity != ""
 }
 
-// Ours tells whether the thing that is there now is the movement's: the very thing that was made,
-// or, when the making was begun and nobody knows how it ended, one that bears the movement's mark.
-// That it is empty proves nothing: somebody else may have made it, and write to it a moment later.
+// Ours reports whether the thing that is there now is the movement's: it is the one that the entry proves, or,
+// when the request was sent and its answer is not known, it bears the movement's mark. That it is empty proves
+// nothing: somebody else may have made it, and write to it a moment later.
 func (e *Entry) Ours(identity string, marked bool) bool {
 	return e.Proves(identity) || !e.Made && marked
 }

@@ -113,8 +113,8 @@ type Record struct {
 	// nothing is not counted, so whoever stores records compares this number.
 	Journal []Applied `json:"history"`
 	Events  int64     `json:"events"`
-	// Stint counts how often an operator has set the movement going. Bad news of an earlier one come
-	// too late: what they tell of was perhaps mended since.
+	// Stint counts how often an operator has set the movement going. Bad news of an earlier run come
+	// too late: their cause may have been mended since.
 	Stint int `json:"stint,omitempty"`
 }
 
@@ -166,7 +166,7 @@ func (r *Record) Owed() []Effect {
 	return nil
 }
 
-// DamagedRecord stands for a record that cannot be read: it owes nothing, and is of no kind.
+// DamagedRecord is shown in place of a record that cannot be read: it has no kind, and no work to do.
 func DamagedRecord(id, cause, next string) Record {
 	return Record{ID: id, State: Damaged, Plan: json.RawMessage("{}"), Phases: []Phase{}, Journal: []Applied{}, Cause: short(cause), Next: next}
 }

@@ -267,8 +267,8 @@ func (r *Run) Delete(key uint64) bool {
 }
 
 // Saw is what a run of at most one look has seen of a document that is to be written again: 64
-// bits of the content that was found, to tell it from a later one; 0 where nothing was. False
-// when nobody has compared it.
+// bits of the content that was found, to recognise a later change; 0 where nothing was. False
+// when it was not compared.
 func (r *Run) Saw(key uint64) (found uint64, compared bool) {
 	if r.look == nil {
 		return 0, false

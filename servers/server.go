@@ -20,7 +20,7 @@ type Options struct {
 	Dir      string         // the run's folder; kept by Stop. "": a temporary one, which Stop removes. Root: see Start
 	Settings map[string]any // node settings as flat keys, added to the house's own and winning over them
 	Heap     string         // the Java heap, "512m" when empty
-	Shipped  bool           // the Java options of the distribution but for the heap, as whoever measures must have it; else few, with which it starts soon and is slow
+	Shipped  bool           // with the Java options of the distribution, except for the heap: for measurements. Else with options with which it starts fast and runs slowly
 	Patience time.Duration  // how long to wait until the server is healthy; 3 minutes when zero
 }
 

@@ -54,8 +54,8 @@
 //   - L1: a movement that finished has brought each document with its content and version, or
 //     somebody has accepted what is missing; an item that is done has its successor.
 //   - L1, of others: no write of theirs on the target that was acknowledged is replaced or deleted by
-//     a movement, but a document that they made in the moment in which the movement created it
-//     again, where the server tells so.
+//     a movement, except for a document that they made in the moment in which the movement created
+//     it again, and which the server's answer reveals.
 //     They do not make documents that the copy of a whole snapshot is about to bring: there versions decide.
 //   - stragglers: what a delta has replaced has a version above that of the older snapshot, so that
 //     a late write of that loses.

@@ -278,7 +278,7 @@ func verifiedFrom(m *movement.Record) (from time.Time) {
 // besides are not.
 type differing struct{ missing, stale, others, zombies, touched, besides int64 }
 
-// agrees tells whether a comparison has counted what differs, and of what was touched no more than
+// agrees reports whether a comparison has counted everything that differs, and of what was touched no more than
 // there is.
 func (d *differing) agrees(told map[reconcile.Class]int64) bool {
 	missing, stale := told[reconcile.Missing]-d.missing, told[reconcile.Stale]+told[reconcile.Different]-d.stale

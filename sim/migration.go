@@ -159,8 +159,8 @@ func (w *migration) copies() bool {
 	return phase != nil && phase.Name == "documents"
 }
 
-// sends is L6: who holds no lease sends no documents. A process that stood still cannot know, and where
-// the store's clock leaps nobody does.
+// sends is L6: a worker without a lease sends no documents. A process that was suspended cannot know, and no
+// process does when the store's clock leaps.
 func (w *migration) sends(c *call) {
 	if c.woken || c.process.dead || slices.ContainsFunc(w.script.Mishaps, func(m Mishap) bool { return m.What == "clock" && !strings.HasPrefix(m.Whom, "-") }) {
 		return

@@ -93,7 +93,7 @@ func (w *migration) othersPut(called string, into *index, n name) {
 }
 
 // besideOthers is L1 of what others have written: a write of a movement has not replaced or deleted it,
-// unless it has created a document and was told that one was there.
+// unless it has created a document and the answer revealed that one was there.
 func (w *migration) besideOthers(called string, n name, c condition, was *row, status int) {
 	if was == nil || !was.others || !was.deleted.IsZero() || status > 201 {
 		return

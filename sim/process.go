@@ -27,7 +27,7 @@ type process struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	clock   coord.Asked // the store's, as it was told
+	clock   coord.Asked // the store's, as it was last read
 	dead    bool
 	leaving bool // somebody else begins
 	exited  bool

@@ -145,7 +145,7 @@ func (v view) Revision(ctx context.Context) (int64, error) {
 	return answer.(int64), nil
 }
 
-// Now is coord.Store's, as adapters tell it that ask a server.
+// Now is coord.Store's, as adapters of servers give it.
 func (v view) Now(ctx context.Context) (coord.Time, error) {
 	from := time.Now()
 	answer, err := v.ask(ctx, "now", "", func(r *records) any { return coord.Time{At: r.now().Add(-v.process.skew())} })

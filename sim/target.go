@@ -17,7 +17,7 @@ import (
 type row struct {
 	version     int64
 	number      int64 // of the write that it comes from
-	others      bool  // who are no process of a movement have written it
+	others      bool  // written by a client, and not by a process of a movement
 	source      []byte
 	fingerprint string
 	deleted     time.Time

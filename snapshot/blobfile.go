@@ -49,8 +49,8 @@ func readBlob(ctx context.Context, b Bucket, key string) ([]byte, error) {
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, largestMetadata+1))
 	if err == nil && len(data) > largestMetadata {
-		data, err = nil, fault.WithNext(fault.New(fault.Refused, "has more than %d bytes, which no server's metadata have", largestMetadata),
-			"look at what lies there: it is no file of a server")
+		data, err = nil, fault.WithNext(fault.New(fault.Refused, "has more than %d bytes, which the metadata of no server have", largestMetadata),
+			"look at the file: no server has written it")
 	}
 	return data, fault.At(err, key)
 }

@@ -74,7 +74,7 @@ func (s *Snapshot) orDeleted(ctx context.Context, damage error) error {
 // maxReplaced bounds how often a shard's index may be replaced while it is looked for.
 const maxReplaced = 100
 
-// withIndex finds the key of the shard's index and does something with it; "" stands for none. A cluster that writes
+// withIndex finds the key of the shard's index and does something with it; "" means none. A cluster that writes
 // replaces the file, in servers before 7.6 before the root file: where it is not there, it is found again. Damage is
 // what the present root file, or the present listing, names and what is not there.
 func (sh *Shard) withIndex(ctx context.Context, find func(context.Context, *rootState) (string, error), do func(key string) error) error {

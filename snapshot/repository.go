@@ -135,9 +135,9 @@ func (r *Repository) All(ctx context.Context) ([]*Snapshot, error) {
 	return all, broken
 }
 
-// loadAll reads the listed snapshots. Damaged ones are left out and told by the
-// error, and those that were deleted meanwhile are not told; any other error leaves
-// none.
+// loadAll reads the listed snapshots. Damaged ones are left out and named by the
+// error, those that were deleted meanwhile are left out in silence; any other error
+// leaves none.
 func (r *Repository) loadAll(ctx context.Context, entries []rootSnapshot) ([]*Snapshot, error) {
 	all, broken := make([]*Snapshot, len(entries)), make([]error, len(entries))
 	group, ctx := errgroup.WithContext(ctx)

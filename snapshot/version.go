@@ -46,10 +46,10 @@ func (v versionID) String() string {
 	}
 }
 
-// upTo1x tells whether it is a version of Elasticsearch before 2.0.
+// upTo1x reports whether it is a version of Elasticsearch before 2.0.
 func (v versionID) upTo1x() bool { return v > 0 && v < 2_000_000 }
 
-// bareNames tells whether sources may have names without quotation marks: in
+// bareNames reports whether sources may have names without quotation marks: in
 // indices that Elasticsearch 1.x or 2.x created.
 func (v versionID) bareNames() bool { return !v.openSearch() && v.number() > 0 && v.major() < 5 }
 

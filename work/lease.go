@@ -106,9 +106,8 @@ func (l *Lease) Leased(p Policy, now time.Time) bool {
 	return !now.After(l.Deadline(p))
 }
 
-// Quiet tells whether nothing that a holder has sent can still be on its way: whoever has done the
-// piece had all answers in its hands, and each other lease has been over for as long as a request
-// may live of which nobody waits for the answer.
+// Quiet reports whether nothing that a holder has sent can still be on its way: a holder that did the piece had
+// all answers, and every other lease ended longer ago than a request can live whose answer nobody awaits.
 func (l *Lease) Quiet(p Policy, now time.Time) bool {
 	end := l.FormerUntil
 	switch l.State {
@@ -158,7 +157,7 @@ func (l Lease) Claim(p Policy, worker string, now time.Time) (Lease, bool, error
 	return l, true, nil
 }
 
-// ended is when the lease that stands in a waiting piece has ended, which is free.
+// ended is when the last lease of a waiting piece ended; the piece is free.
 func (l *Lease) ended(p Policy) time.Time {
 	if l.LeaseHolderID == "" { // it was given back
 		return l.Expiration

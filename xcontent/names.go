@@ -1,7 +1,7 @@
 package xcontent
 
-// WithQuotedNames returns JSON text in which every name that stands without
-// quotation marks has them. Elasticsearch up to 2.x takes such names and stores
+// WithQuotedNames returns JSON text with quotation marks around every name that
+// has none. Elasticsearch up to 2.x takes such names and stores
 // them as they came; later servers refuse them, and they are no JSON. A name is
 // what Jackson takes for one: letters, digits, any of _ $ @ # * + -, and everything
 // outside ASCII. Text with none of them is returned as it is; other text is copied
@@ -50,7 +50,7 @@ func inName(b byte) bool {
 	return false
 }
 
-// beforeColon tells whether nothing but blanks stands before a colon.
+// beforeColon reports whether a colon follows, after blanks alone.
 func beforeColon(text []byte) bool {
 	for _, b := range text {
 		switch b {

@@ -17,10 +17,10 @@
 //     this was too much just now: then the request is sent again.
 //
 //  4. Each peer runs with the options that it is shipped with, and is warm: [Run.Warm] goes on until
-//     three rounds agree. The heap of Java alone is told, 1 GB.
+//     three rounds agree. Only the heap of Java is set: 1 GB.
 //
-//  5. No ratio is printed of a run beside which others used the processors, or in which a peer did not
-//     become warm: [Run] watches, and says what was, with the options and the load.
+//  5. No ratio is printed of a run during which other processes used the processors, or in which a peer did
+//     not become warm: [Run] watches, and prints what happened, with the options and the load.
 //
 // Absent on purpose: any other tuning of either peer.
 package peers

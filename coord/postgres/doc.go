@@ -35,5 +35,5 @@
 // 100 2.7 and 28 ms, List of 9,900 68 and 108 ms, from a swap to the watch that tells it 8 and 95 ms.
 //
 // Absent on purpose: noticing that history was lost (a watch that goes on from a lost change may miss
-// some of the other history: it is for whoever opens the store to be told of a failover), sharing tables or transactions with anything else.
+// some of the other history: the process that opens the store has to learn of a failover), sharing tables or transactions with anything else.
 package postgres

@@ -1,5 +1,5 @@
-// Package egresstest answers for names in the process of a test, as somebody does who makes one mean
-// what he likes (DNS rebinding).
+// Package egresstest is a DNS server within the process of a test that resolves every name to the address that
+// the test wants, as an attacker's does (DNS rebinding).
 package egresstest
 
 import (
