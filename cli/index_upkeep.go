@@ -14,9 +14,14 @@ func (p *program) indexCheck(at *string) *cobra.Command {
 		Use:   "check INDEX",
 		Short: "Compare the documents of an index with those that searches find",
 		Long: `Compare the documents of an index with those that searches find, one by one and shard by
-shard, while it answers: by id, order key and sequence number. MISSING are there and not
-found, GHOST found and not there, STALE found as they were before, MISPLACED found more than
-once. With differences the exit code is 6, and reshelve index rebuild mends them.`,
+shard, while it answers: by id, order key and sequence number. Differences are counted by class:
+
+  MISSING    the document is there, and not found
+  GHOST      it is found, and not there
+  STALE      it is found in a form that it had before
+  MISPLACED  it is found more than once, or outside of the range of the shard
+
+With differences the exit code is 6, and reshelve index rebuild repairs the index.`,
 		Example: "  reshelve index check books\n  reshelve index check books --at ./data --output json",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -28,9 +33,9 @@ func (p *program) indexRebuild(at *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild INDEX",
 		Short: "Index all documents of an index again, while it answers",
-		Long: `Make what the shards of an index are searched by again, out of its documents, one shard after
-the other. Reads, writes and searches go on; searches use what was there before until the new
-one of a shard has been made. A server goes on when this command is interrupted.`,
+		Long: `Make the segments of an index again out of its documents, one shard after the other. Reads,
+writes and searches go on; searches use the old segments of a shard until its new ones are ready.
+When this command is interrupted, a server goes on with it.`,
 		Example: "  reshelve index rebuild books\n  reshelve index rebuild books --at ./data",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -38,12 +43,12 @@ one of a shard has been made. A server goes on when this command is interrupted.
 	return cmd
 }
 
-// upkeep is a verb that looks after an index, and waits for its end.
+// upkeep is a verb that checks or rebuilds an index, and waits for the end.
 func (p *program) upkeep(at *string, verb string, print func(io.Writer, *control.Upkeep)) func(*cobra.Command, []string) error {
 	return p.verb(func(ctx context.Context, args []string) error {
 		progress := p.newProgress("document", true)
 		defer progress.stop()
-		done, err := p.control.KeepUp(ctx, *at, args[0], verb, func(u *control.Upkeep) { progress.set(upkeepDone(u)) })
+		done, err := p.control.RunUpkeep(ctx, *at, args[0], verb, func(u *control.Upkeep) { progress.set(upkeepDone(u)) })
 		progress.stop()
 		if done == nil {
 			return err
@@ -52,7 +57,7 @@ func (p *program) upkeep(at *string, verb string, print func(io.Writer, *control
 	})
 }
 
-// upkeepDone is how many documents have been looked at, and how much of all that is.
+// upkeepDone is how many documents have been read, and which fraction of all that is.
 func upkeepDone(u *control.Upkeep) (documents, bytes int64, fraction float64) {
 	all := int64(0)
 	for _, c := range u.Checked {

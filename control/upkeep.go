@@ -15,14 +15,14 @@ import (
 	"github.com/reshelve/reshelve/store"
 )
 
-// The upkeep of an index.
+// The kinds of upkeep.
 const (
-	CheckIndex   = "check"   // compare what is there with what searches find
+	CheckIndex   = "check"   // compare the stored documents with those that searches find
 	RebuildIndex = "rebuild" // index all documents again
 )
 
-// Upkeep is one check or rebuilding of the shards of an index, one after the other. Indices are
-// searched and written to meanwhile.
+// Upkeep is a check or a rebuild of the shards of an index, one after the other. The index is searched and
+// written to meanwhile.
 type Upkeep struct {
 	Index      string            `json:"index"`
 	Verb       string            `json:"verb" enum:"check,rebuild"`
@@ -31,21 +31,21 @@ type Upkeep struct {
 	TookMillis int64             `json:"tookMillis"`
 	Problem    *Problem          `json:"problem,omitempty" doc:"Why it has failed"`
 	Checked    []reshard.Checked `json:"checked,omitempty" doc:"Of a check: the shards that were compared, by range"`
-	Rebuilt    []Rebuilt         `json:"rebuilt,omitempty" doc:"Of a rebuilding: the shards, by range"`
+	Rebuilt    []Rebuilt         `json:"rebuilt,omitempty" doc:"Of a rebuild: the shards, by range"`
 }
 
-// Rebuilt is how far the rebuilding of a shard is.
+// Rebuilt is the progress of the rebuild of a shard.
 type Rebuilt struct {
 	Shard     uint32 `json:"shard"`
-	Documents int64  `json:"documents" doc:"That it had at the beginning"`
-	Read      int64  `json:"read" doc:"That were indexed again so far"`
-	Done      bool   `json:"done" doc:"Searches use what was made"`
+	Documents int64  `json:"documents" doc:"Documents that it had at the beginning"`
+	Read      int64  `json:"read" doc:"Documents that were indexed again so far"`
+	Done      bool   `json:"done" doc:"Searches use the new segments"`
 }
 
 const (
-	upkeepRuns = "running"
-	upkeepDone = "done"
-	upkeepFail = "failed"
+	upkeepRunning = "running"
+	upkeepDone    = "done"
+	upkeepFailed  = "failed"
 )
 
 // Outcome is the error that the answer stands for.
@@ -64,40 +64,41 @@ func (u *Upkeep) Outcome(at string) error {
 	return fault.WithNext(err, "%s indexes them again, while it answers", Command("index", RebuildIndex, u.Index, "--at", at))
 }
 
-// upkeep is one that a desk does. Safe for concurrent use.
+// upkeep is one that a desk runs. Safe for concurrent use.
 type upkeep struct {
 	shards []placement.Shard // when it was begun
 	mu     sync.Mutex
-	told   Upkeep
+	status Upkeep
 }
 
-func (u *upkeep) now() *Upkeep {
+// current is a copy of the status.
+func (u *upkeep) current() *Upkeep {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	told := u.told
-	told.Checked, told.Rebuilt = slices.Clone(told.Checked), slices.Clone(told.Rebuilt)
-	if told.State == upkeepRuns {
-		told.TookMillis = time.Since(told.Started).Milliseconds()
+	status := u.status
+	status.Checked, status.Rebuilt = slices.Clone(status.Checked), slices.Clone(status.Rebuilt)
+	if status.State == upkeepRunning {
+		status.TookMillis = time.Since(status.Started).Milliseconds()
 	}
-	return &told
+	return &status
 }
 
-func (u *upkeep) tell(change func(*Upkeep)) {
+func (u *upkeep) update(change func(*Upkeep)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	change(&u.told)
+	change(&u.status)
 }
 
-// served is the store of which the desk has the shards open.
+// served is the store whose shards the desk has open.
 func (k *Desk) served() (*store.Store, error) {
 	if k.side == nil || k.side.lane == nil {
-		return nil, fault.WithNext(fault.New(fault.Refused, "the shards of an index are known to the process that serves them"), "ask the store: --at URL|DIR")
+		return nil, fault.WithNext(fault.New(fault.Refused, "only the process that serves an index knows its shards"), "ask the store: --at URL|DIR")
 	}
 	return k.side.lane.Store, nil
 }
 
-// BeginUpkeep checks or rebuilds an index, and does not wait for the end. One that is under way is
-// joined.
+// BeginUpkeep starts to check or to rebuild an index, and does not wait for the end. When the same is running
+// already, the call returns its status.
 func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
 	s, err := k.served()
 	if err != nil {
@@ -111,15 +112,15 @@ func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, er
 	defer k.mu.Unlock()
 	key := [2]string{index, verb}
 	if u := k.upkeeps[key]; u != nil {
-		if told := u.now(); told.State == upkeepRuns {
-			return told, nil
+		if status := u.current(); status.State == upkeepRunning {
+			return status, nil
 		}
 	}
-	u := &upkeep{told: Upkeep{Index: index, Verb: verb, State: upkeepRuns, Started: time.Now()}}
+	u := &upkeep{status: Upkeep{Index: index, Verb: verb, State: upkeepRunning, Started: time.Now()}}
 	for _, shelf := range view.Shelves {
 		u.shards = append(u.shards, shelf.Shard)
 		if verb == RebuildIndex {
-			u.told.Rebuilt = append(u.told.Rebuilt, Rebuilt{Shard: shelf.Number, Documents: shelf.Docs})
+			u.status.Rebuilt = append(u.status.Rebuilt, Rebuilt{Shard: shelf.Number, Documents: shelf.Docs})
 		}
 	}
 	if k.upkeeps == nil {
@@ -127,67 +128,67 @@ func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, er
 	}
 	k.upkeeps[key] = u
 	k.tasks.Go(func() { u.run(k.ctx, s) })
-	return u.now(), nil
+	return u.current(), nil
 }
 
-// Upkeep is the last check or rebuilding of an index that was begun since the start of the server.
+// Upkeep is the last check, or the last rebuild, of an index since the start of the server.
 func (k *Desk) Upkeep(_ context.Context, index, verb string) (*Upkeep, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := k.upkeeps[[2]string{index, verb}]
 	if u == nil {
-		return nil, fault.WithNext(fault.At(fault.New(fault.NotFound, "no %s was begun since this server was started", verb), "index "+index),
-			"POST /_reshelve/indices/INDEX/%s begins one", verb)
+		return nil, fault.WithNext(fault.At(fault.New(fault.NotFound, "no %s has been started since the start of this server", verb), "index "+index),
+			"POST /_reshelve/indices/INDEX/%s starts one", verb)
 	}
-	return u.now(), nil
+	return u.current(), nil
 }
 
 func (u *upkeep) run(ctx context.Context, s *store.Store) {
 	var err error
-	if u.told.Verb == CheckIndex {
-		err = reshard.Check(ctx, s, u.told.Index, func(c reshard.Checked) {
-			u.tell(func(told *Upkeep) { told.Checked = append(told.Checked, c) })
+	if u.status.Verb == CheckIndex {
+		err = reshard.Check(ctx, s, u.status.Index, func(c reshard.Checked) {
+			u.update(func(status *Upkeep) { status.Checked = append(status.Checked, c) })
 		})
 	} else {
 		err = u.rebuild(ctx, s)
 	}
-	u.tell(func(told *Upkeep) {
-		told.State, told.TookMillis = upkeepDone, time.Since(told.Started).Milliseconds()
+	u.update(func(status *Upkeep) {
+		status.State, status.TookMillis = upkeepDone, time.Since(status.Started).Milliseconds()
 		if err != nil {
-			problem := Tell(fault.At(err, "index "+told.Index))
-			told.State, told.Problem = upkeepFail, &problem
+			problem := Tell(fault.At(err, "index "+status.Index))
+			status.State, status.Problem = upkeepFailed, &problem
 		}
 	})
 }
 
 func (u *upkeep) rebuild(ctx context.Context, s *store.Store) error {
-	p, err := s.PlacementOf(ctx, u.told.Index)
+	p, err := s.PlacementOf(ctx, u.status.Index)
 	if err != nil {
 		return err
 	}
-	for i := range u.told.Rebuilt {
-		told := func(rows int64, done bool) {
-			u.tell(func(told *Upkeep) { told.Rebuilt[i].Read, told.Rebuilt[i].Done = rows, done })
+	for i := range u.status.Rebuilt {
+		progress := func(rows int64, done bool) {
+			u.update(func(status *Upkeep) { status.Rebuilt[i].Read, status.Rebuilt[i].Done = rows, done })
 		}
 		read := int64(0)
-		if err := s.Reindex(ctx, p.Index, u.told.Rebuilt[i].Shard, func(rows int64) { read = rows; told(rows, false) }); err != nil {
+		if err := s.Reindex(ctx, p.Index, u.status.Rebuilt[i].Shard, func(rows int64) { read = rows; progress(rows, false) }); err != nil {
 			return err
 		}
-		told(read, true)
+		progress(read, true)
 	}
 	p.Shards = u.shards
 	return s.SameShards(ctx, p)
 }
 
-// KeepUp checks or rebuilds an index of the store at a place, and waits for the end. Told gets how
-// far it is. Where ctx ends before, a server goes on.
-func (c *Control) KeepUp(ctx context.Context, at, index, verb string, told func(*Upkeep)) (u *Upkeep, err error) {
+// RunUpkeep checks or rebuilds an index of the store at a place, and waits for the end; watch gets the status
+// until then. When ctx ends first, a server goes on with it.
+func (c *Control) RunUpkeep(ctx context.Context, at, index, verb string, watch func(*Upkeep)) (u *Upkeep, err error) {
 	err = c.reshaping(ctx, at, reshapeMemory, func(_ *side, r reshaper) error {
 		if u, err = r.BeginUpkeep(ctx, index, verb); err != nil {
 			return err
 		}
-		for pause := 10 * time.Millisecond; u.State == upkeepRuns; pause = min(2*pause, time.Second) {
-			told(u)
+		for pause := 10 * time.Millisecond; u.State == upkeepRunning; pause = min(2*pause, time.Second) {
+			watch(u)
 			if err := drive.Wait(ctx, pause); err != nil {
 				return err
 			}
@@ -211,8 +212,8 @@ func (f *farDesk) Upkeep(ctx context.Context, index, verb string) (*Upkeep, erro
 	return fetch[Upkeep](ctx, f.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "indices", index, verb}})
 }
 
-// Repairs are what the shards of the served store have indexed again since they were opened; none of
-// a desk that has no store.
+// Repairs count how often the shards of the served store were reindexed since they were opened; a desk without
+// a store has none.
 func (k *Desk) Repairs() []store.Repaired {
 	s, err := k.served()
 	if err != nil {

@@ -98,7 +98,7 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 			Path: movementsPath + "/{id}/" + string(order.verb), Summary: order.says, Errors: []int{400, 404, 409, 500, 503}}, s.order(order.verb))
 	}
 	huma.Register(api, huma.Operation{OperationID: "setAsideMovement", Method: http.MethodPost, Path: movementsPath + "/{id}/set-aside",
-		Summary: "Take the record of a movement whose state is damaged out of the way; nothing is undone", Errors: []int{404, 409, 500, 503}}, s.setAside)
+		Summary: "Move the damaged record of a movement out of the way; nothing is undone", Errors: []int{404, 409, 500, 503}}, s.setAside)
 	huma.Register(api, huma.Operation{OperationID: "throttleMovement", Method: http.MethodPost, Path: movementsPath + "/{id}/throttle",
 		Summary: "Change how fast, and when, it may be; what is not named stays", Errors: []int{400, 404, 409, 500, 503}}, s.throttle)
 	return api.OpenAPI()

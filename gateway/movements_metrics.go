@@ -40,7 +40,7 @@ var (
 	gaugeDone       = gauge("movement_done_ratio", "How much of the copy is done, from 0 to 1.", "movement")
 	gaugeLeft       = gauge("movement_time_left_seconds", "Until the last document is acknowledged; absent while it is not known.", "movement")
 	gaugeHindrances = gauge("movement_hindrances", "Known reasons for which it does not get to its end.", "movement")
-	countRepairs    = gauge("shard_repairs_total", "How often documents were indexed again since the shard was opened, by cause: count (searches showed another number than there were), damage (of a file), order.", "index", "shard", "cause")
+	countRepairs    = gauge("shard_repairs_total", "How often documents were indexed again since the shard was opened, by cause: count (searches showed another number of documents than there were), damage (of a file), order (a rebuild).", "index", "shard", "cause")
 	gaugeUnreadable = gauge("movement_unreadable", "Its records cannot be read; see GET of the movement.", "movement")
 
 	allGauges = []*prometheus.Desc{gaugeMovements, gaugeDocuments, gaugeExpected, gaugeBytes, gaugeItems, gaugeRetries, gaugeWorkers,

@@ -18,10 +18,10 @@ type indexNamed struct {
 // offerUpkeep adds the operations that check and rebuild indices.
 func (s steering) offerUpkeep(api huma.API) {
 	for _, u := range []struct{ verb, begins, tells string }{
-		{control.CheckIndex, "Compare the documents that are there with those that searches find, one by one, while it answers; one that is under way is joined",
-			"The last comparison since this server was started, and how far it is"},
-		{control.RebuildIndex, "Index all documents of the shards again, while it answers: searches use what was there until it has been made; one that is under way is joined",
-			"The last rebuilding since this server was started, and how far it is"},
+		{control.CheckIndex, "Compare the documents of an index with those that searches find, one by one, while it answers; joins a comparison that is running",
+			"The last comparison since the start of this server, and how far it is"},
+		{control.RebuildIndex, "Index all documents of an index again, while it answers: searches use the old segments of a shard until its new ones are ready; joins a rebuild that is running",
+			"The last rebuild since the start of this server, and how far it is"},
 	} {
 		path := indicesPath + "/{index}/" + u.verb
 		huma.Register(api, huma.Operation{OperationID: u.verb + "Index", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusAccepted,

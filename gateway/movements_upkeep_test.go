@@ -27,7 +27,7 @@ func TestALossIsToldAndRebuilt(t *testing.T) {
 	s.ask("POST", "/books/_refresh", "")
 	c := control.New(control.Wiring{Coordinate: func(context.Context, control.Reached) (coord.Store, error) { return coordmemory.New(), nil }})
 	keepUp := func(verb string) (*control.Upkeep, error) {
-		return c.KeepUp(t.Context(), s.address, "books", verb, func(*control.Upkeep) {})
+		return c.RunUpkeep(t.Context(), s.address, "books", verb, func(*control.Upkeep) {})
 	}
 	total := func() (hits, failed float64, reasons string) {
 		_, _, answer := s.ask("POST", "/books/_search?size=0", `{"track_total_hits":true}`)

@@ -43,8 +43,8 @@ type Migration struct {
 
 // Origin is where the documents come from.
 type Origin struct {
-	From               string   `json:"from,omitempty" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…, at or below one that the server was started with as --allow-repository; with fromCluster the one that the snapshot is taken into"`
-	FromCluster        string   `json:"fromCluster,omitempty" doc:"Take a snapshot of the cluster at this URL first, with the credentials of this process: RESHELVE_SOURCE_…; the server was started with it as --allow-source"`
+	From               string   `json:"from,omitempty" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…, at or below an --allow-repository of the server; with fromCluster the one that the snapshot is taken into"`
+	FromCluster        string   `json:"fromCluster,omitempty" doc:"Take a snapshot of the cluster at this URL first, with the credentials of the server: RESHELVE_SOURCE_…; it must be at or below an --allow-source of the server"`
 	SnapshotRepository string   `json:"snapshotRepository,omitempty" doc:"With fromCluster: the name under which that cluster knows the repository; absent: it is told of it for as long as the movement lasts"`
 	Snapshot           string   `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
 	Indices            []string `json:"indices,omitempty" doc:"Names, or patterns with *; absent: all"`

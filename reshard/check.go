@@ -14,13 +14,13 @@ import (
 // Checked is what a comparison of a shard's rows with what searches find has found.
 type Checked struct {
 	Shard     uint32   `json:"shard"`
-	SeqNo     int64    `json:"seqNo" doc:"As of which both were compared"`
-	Documents int64    `json:"documents" doc:"That are there, as rows"`
-	Found     int64    `json:"found" doc:"That searches find"`
-	Missing   int64    `json:"missing" doc:"That are there and are not found"`
-	Ghost     int64    `json:"ghost" doc:"That are found and are not there"`
-	Stale     int64    `json:"stale" doc:"That are found as they were before"`
-	Misplaced int64    `json:"misplaced" doc:"That are found more than once, or outside of the shard's range"`
+	SeqNo     int64    `json:"seqNo" doc:"The sequence number as of which both sides were compared"`
+	Documents int64    `json:"documents" doc:"Documents that the shard holds"`
+	Found     int64    `json:"found" doc:"Documents that searches find"`
+	Missing   int64    `json:"missing" doc:"Documents that are there and are not found"`
+	Ghost     int64    `json:"ghost" doc:"Documents that are found and are not there"`
+	Stale     int64    `json:"stale" doc:"Documents that are found in a form that they had before"`
+	Misplaced int64    `json:"misplaced" doc:"Documents that are found more than once, or outside of the shard's range"`
 	Examples  []string `json:"examples,omitempty"`
 }
 
