@@ -99,7 +99,7 @@ func (c *Control) claimAll(ctx context.Context, s *side, plan *migrate.Plan, id 
 	all, err := migrate.Claims(ctx, records)
 	for i := range all {
 		if all[i].ID == id {
-			all[i].Indices = written(plan)
+			all[i].At, all[i].Indices = s.at, written(plan)
 			err = drive.New(records, 0).Put(ctx, migrate.ClaimKey(id), all[i])
 		}
 	}
@@ -138,6 +138,10 @@ func claimed(ctx context.Context, s *side, id string, err error) error {
 		return err
 	}
 	for _, c := range all {
+		if c.ID == id && c.State == movement.Damaged {
+			err = fault.New(fault.Corrupt, "movement %s is not recorded here, and its claim here is damaged", id)
+			return fault.WithNext(err, "reshelve movement abort --records-lost %s lifts the claim", id)
+		}
 		if c.ID == id {
 			err = fault.New(fault.NotFound, "movement %s is recorded at %s, and only claims indices here", id, c.At)
 			return fault.WithNext(err, "%s shows it; if its records are lost: %s lifts the claim",

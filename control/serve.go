@@ -199,7 +199,7 @@ func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (
 // movements are the records of the folder's movements, which it offers; what else lies in
 // its coordination store is its own.
 func (o *openedFolder) movements() coord.Store {
-	return coord.Scope(o.folder.Coord, "movement/", "movements/", "closing/", "claims/")
+	return coord.Scope(o.folder.Coord, "movement/", "movements/", "closing/", "claims/", "set-aside/")
 }
 
 // serving counts what is in the folder.

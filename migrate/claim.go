@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
@@ -32,17 +33,19 @@ const claims = "claims/"
 // ClaimKey is the key of the claim of a movement.
 func ClaimKey(id string) string { return claims + id }
 
-// Claims are those that a target holds.
+// Claims are those that a target holds. One that is damaged, or another's, has the ID of its key, is
+// Damaged, and claims nothing: it keeps no movement from its work, and abort --records-lost
+// removes it as any other.
 func Claims(ctx context.Context, records coord.Store) (all []Claim, err error) {
 	found, err := records.List(ctx, claims)
 	if err != nil {
 		return nil, err
 	}
 	for _, record := range found {
+		id := strings.TrimPrefix(record.Key, claims)
 		var c Claim
-		if err := json.Unmarshal(record.Value, &c); err != nil {
-			err = fault.New(fault.Corrupt, "the record is not understood: %w", err)
-			return nil, fault.At(fault.WithNext(err, "delete that record from the target when no movement writes to it"), record.Key)
+		if err := json.Unmarshal(record.Value, &c); err != nil || c.ID != id {
+			c = Claim{ID: id, State: movement.Damaged}
 		}
 		all = append(all, c)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -240,5 +241,45 @@ func TestRecordsThatAreLost(t *testing.T) {
 	}
 	if _, err := c.Migrate(t.Context(), request, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDamagedRecordsOfAServedFolder hinder no new movement, and orders at the address and at the folder
+// take them out of the way.
+func TestDamagedRecordsOfAServedFolder(t *testing.T) {
+	c, data, id := control.New(wiring), filepath.Join(t.TempDir(), "data"), "20261121-221500-abcdef"
+	at, stop := serving(t, data, control.Allowed{Repositories: []string{repository}})
+	defer stop()
+	damage := func(key string) {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodPut, at+"/_reshelve/coord/record?key="+key, strings.NewReader(`{"id"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("If-None-Match", "*")
+		r.Header.Set("Content-Type", "application/octet-stream")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.Body.Close(); response.StatusCode >= 300 {
+			t.Fatal(response.Status)
+		}
+	}
+	for _, place := range []string{at, data} {
+		damage("movements/" + id)
+		damage("claims/" + id)
+		if place == at {
+			if status, p := begin(t, at, map[string]any{"from": repository}); status != http.StatusAccepted {
+				t.Errorf("beside damaged records: %d %v", status, p)
+			}
+		}
+		aside, err := c.SetAside(t.Context(), place, id)
+		if err != nil || !strings.Contains(aside.Key, id) {
+			t.Errorf("%s: %+v %v", place, aside, err)
+		}
+		if err := c.LiftClaim(t.Context(), place, id); err != nil {
+			t.Errorf("%s: %v", place, err)
+		}
 	}
 }
