@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -50,6 +51,9 @@ func within(object json.RawMessage, path []string, value json.RawMessage) (json.
 	return whole, fault.Wrap(fault.Bug, err)
 }
 
+// errNoIndex is the cause of whose, of a name that has become an alias or a data stream.
+var errNoIndex = errors.New("not an index")
+
 // whose is the identity of an index of the target, and whether it bears the movement's label, both
 // of one instant. One that is not there is fault.NotFound.
 func (t *turn) whose(ctx context.Context, name string) (identity string, ours bool, err error) {
@@ -62,7 +66,7 @@ func (t *turn) whose(ctx context.Context, name string) (identity string, ours bo
 	case len(all) == 0:
 		return "", false, fault.At(fault.New(fault.NotFound, "the target has no such index"), name)
 	case !there:
-		return "", false, fault.New(fault.Refused, "%s is not an index, but a name of %d", name, len(all))
+		return "", false, fault.New(fault.Refused, "%s is %w, but a name of %d", name, errNoIndex, len(all))
 	case identity == "":
 		return "", false, fault.At(fault.New(fault.Corrupt, "the target's answer holds no index.uuid"), name)
 	}

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -173,8 +174,11 @@ func (t *turn) removeIndex(ctx context.Context, e *movement.Entry) (left string,
 // isOurs tells whether an index is there, and is that of its entry.
 func (t *turn) isOurs(ctx context.Context, e *movement.Entry) (there, ours bool, err error) {
 	identity, labelled, err := t.whose(ctx, e.Name)
-	if fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.NotFound):
 		return false, false, nil
+	case errors.Is(err, errNoIndex): // somebody has deleted the index, and given its name to an alias or a data stream
+		return true, false, nil
 	}
 	return true, err == nil && e.Ours(identity, labelled), err
 }

@@ -85,6 +85,29 @@ func TestAbortDeletesWhatTheMovementMade(t *testing.T) {
 	}
 }
 
+// TestAbortLeavesWhatHasTakenTheName of an index that somebody has deleted: an alias, or a data stream.
+func TestAbortLeavesWhatHasTakenTheName(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		r := newRig(t, history, "two")
+		r.startAs("m", r.plan("ledger"))
+		if m, _ := r.work("m"); m.State != movement.Switched {
+			t.Fatalf("%s, %s", m.State, m.Cause)
+		}
+		r.do("DELETE", []string{"ledger"}, "", nil)
+		if stream {
+			r.do("PUT", []string{"_index_template", "t"}, `{"index_patterns":["ledger"],"data_stream":{}}`, nil)
+			r.do("PUT", []string{"_data_stream", "ledger"}, "", nil)
+		} else {
+			r.do("PUT", []string{"other"}, `{"aliases":{"ledger":{}}}`, nil)
+		}
+		r.tell("m", movement.Abort)
+		m, progress := r.work("m")
+		if m.State != movement.Aborted || len(progress.Left) == 0 || !strings.Contains(progress.Left[0], "ledger") || r.holds("ledger") != 0 {
+			t.Errorf("a stream %v: %s, %s: left %q; %d documents", stream, m.State, m.Cause, progress.Left, r.holds("ledger"))
+		}
+	}
+}
+
 // TestAbortGoesPastADamagedLedger: the rest is undone, and what could not be read is named.
 func TestAbortGoesPastADamagedLedger(t *testing.T) {
 	for _, damage := range []string{"{", `{"kind":"index","name":"somebody-elses"}`} {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -220,6 +221,11 @@ func (t *turn) removeAlias(ctx context.Context, e *movement.Entry) error {
 	err := t.target.ChangeAliases(ctx, []cluster.AliasAction{{Remove: true, Index: index, Alias: alias}})
 	if fault.Is(err, fault.NotFound) { // with its index, or never made
 		return nil
+	}
+	if err != nil {
+		if _, _, other := t.whose(ctx, index); errors.Is(other, errNoIndex) { // with its index, whose name is another thing's now
+			return nil
+		}
 	}
 	return aliasRight(err, index)
 }
