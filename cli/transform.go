@@ -73,7 +73,7 @@ const transformations = `A transformation is a file of steps in YAML or JSON, fo
       drop: true
     - rename: {user.name: user.login}
       remove: [password, internal.notes]
-      set: {total: doc.price * doc.count, origin: '"moved"'}
+      set: {total: (doc.price ?? 0) * (doc.count ?? 0), origin: '"moved"'}
 
 A step drops a document, or renames, removes and sets fields, in this order. It is done for
 the indices that fit, and for the documents for which the expression after when is true.
