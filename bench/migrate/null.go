@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -21,7 +22,14 @@ type null struct {
 	first            chan time.Time // of the first document
 	copied           chan time.Time // when the migration refreshes: everything was sent
 	once, done       sync.Once
-	indices          sync.Map
+	indices          sync.Map // of made, by name
+}
+
+// made is an index as it was asked for, and as it is shown.
+type made struct {
+	Aliases  json.RawMessage   `json:"aliases,omitempty"`
+	Mappings json.RawMessage   `json:"mappings,omitempty"`
+	Settings map[string]string `json:"settings"`
 }
 
 // serve answers on a port of the machine, until stop is called.
@@ -48,7 +56,7 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	path := strings.Trim(r.URL.Path, "/")
 	index, verb, _ := strings.Cut(path, "/")
-	switch _, there := n.indices.Load(index); {
+	switch shown, there := n.indices.Load(index); {
 	case path == "":
 		fmt.Fprint(w, `{"name":"null","cluster_name":"null","cluster_uuid":"null","version":{"distribution":"opensearch","number":"2.19.0","build_type":"reshelve"}}`)
 	case path == "_bulk" && r.URL.Query().Has("require_alias"): // the plan asks what we may do
@@ -68,6 +76,8 @@ func (n *null) answer(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{}`)
 	case verb == "_settings":
 		fmt.Fprintf(w, `{%q:{"settings":{"index.uuid":"null"}}}`, index)
+	case verb == "" && r.Method == http.MethodGet: // whose it is, and by which alias it is written to
+		_ = json.NewEncoder(w).Encode(map[string]any{index: shown}) // an error is the client's, which is gone
 	case verb == "_count":
 		fmt.Fprint(w, `{"count":0}`)
 	default:
@@ -87,7 +97,12 @@ func (n *null) create(w http.ResponseWriter, r *http.Request, index string) {
 		refuse(w, http.StatusBadRequest, "illegal_argument_exception")
 		return
 	}
-	n.indices.Store(index, true)
+	var as struct{ Aliases, Mappings json.RawMessage }
+	if err := json.Unmarshal(body, &as); err != nil {
+		refuse(w, http.StatusBadRequest, "parse_exception")
+		return
+	}
+	n.indices.Store(index, made{as.Aliases, as.Mappings, map[string]string{"index.uuid": "null"}})
 	fmt.Fprintf(w, `{"acknowledged":true,"shards_acknowledged":true,"index":%q}`, index)
 }
 
