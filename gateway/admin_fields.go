@@ -3,7 +3,9 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/catalog"
@@ -83,18 +85,29 @@ func (c *call) capFields() ([]string, error) {
 		return nil, err
 	}
 	patterns := c.list("fields")
-	if text := strings.TrimSpace(string(body)); text == "" || text == "{}" {
+	if len(bytes.TrimSpace(body)) == 0 {
 		return patterns, nil
 	}
-	var asked struct {
-		Fields oneOrMore `json:"fields"`
+	var asked map[string]json.RawMessage
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, exception.New(exception.OpenSearchParse, "the body of _field_caps is no JSON object: %v", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&asked); err != nil || !c.s.elastic() || len(patterns) > 0 {
-		return nil, exception.New(exception.IllegalArgument, "of a body of _field_caps only [fields] is supported, with --compat elasticsearch and without the parameter of that name: no index_filter, no runtime_mappings")
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		switch {
+		case name != "fields" || !c.s.elastic():
+			return nil, exception.New(exception.IllegalArgument, "[%s] in the body of _field_caps is not supported: only [fields] is, with --compat elasticsearch", name)
+		case len(patterns) > 0:
+			return nil, exception.New(exception.IllegalArgument, "[fields] of _field_caps is given twice: as a parameter and in the body")
+		}
 	}
-	return asked.Fields, nil
+	if len(asked) == 0 {
+		return patterns, nil
+	}
+	var fields oneOrMore
+	if err := json.Unmarshal(asked["fields"], &fields); err != nil {
+		return nil, exception.New(exception.IllegalArgument, "[fields] in the body of _field_caps is neither a string nor an array of strings")
+	}
+	return fields, nil
 }
 
 // oneOrMore is a JSON text, or an array of them.

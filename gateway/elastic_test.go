@@ -66,7 +66,7 @@ var manners = []mannered{
 	{"PUT", "/_bulk", vnd + "json;compatible-with=9", vnd + "x-ndjson; compatible-with=9", "{\"delete\":{\"_id\":\"none\",\"_index\":\"elastic\"}}\n", 200, vnd + "json;compatible-with=9", `"errors":false`, true},
 	{"POST", "/elastic/_field_caps", vnd + "json;compatible-with=8", vnd + "json;compatible-with=8", `{"fields":"a"}`, 200, vnd + "json;compatible-with=8", `"fields":{"a":{"long"`, false},
 	{"POST", "/elastic/_field_caps", "", "application/json", `{"fields":["x*","a"]}`, 200, "application/json", `"fields":{"a":{"long"`, false},
-	{"POST", "/elastic/_field_caps", "", "application/json", `{"fields":["a"],"index_filter":{"match_all":{}}}`, 400, "application/json", "no index_filter", true},
+	{"POST", "/elastic/_field_caps", "", "application/json", `{"fields":["a"],"index_filter":{"match_all":{}}}`, 400, "application/json", "[index_filter] in the body of _field_caps is not supported", true},
 	{"POST", "/elastic/_pit", "", "", "", 400, "application/json", "Validation Failed: 1: [keep_alive] is not specified;", false},
 	{"POST", "/elastic/_pit?keep_alive=2d", "", "", "", 400, "application/json", "changing the [search.max_keep_alive] cluster level setting", false},
 	{"POST", "/elastic/_pit?keep_alive=1m", "", "application/json", `{"x":1}`, 400, "application/json", "[open_point_in_time_request] unknown field [x]", false},
