@@ -44,7 +44,10 @@ func reshapingLines(m *control.Movement) (lines []string) {
 	if r.Deleted || m.State == movement.Reversed { // what was shared then is no more
 		way.Shared = nil
 	}
-	lines = wayLines(&way, r.Budget, comparedAtHandOff(m))
+	for _, note := range r.Notes {
+		lines = append(lines, "note: in the plan "+note)
+	}
+	lines = append(lines, wayLines(&way, r.Budget, comparedAtHandOff(m))...)
 	if r.Back != nil {
 		for _, line := range wayLines(r.Back, r.Budget, len(r.Back.Pauses) > 0 && m.State == movement.Reversed) {
 			lines = append(lines, "the way back: "+line)

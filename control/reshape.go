@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -92,7 +93,7 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 		return nil, err
 	}
 	if planned.Plan, err = req.plan(p, weights); err != nil {
-		return nil, fault.At(err, "index "+req.Index)
+		return nil, fault.At(req.instead(err), "index "+req.Index)
 	}
 	if err := k.predict(ctx, planned); err != nil {
 		return nil, err
@@ -174,7 +175,21 @@ func (s *Shape) one(p placement.Placement) (uint32, error) {
 		return p.Shards[0].Number, nil
 	}
 	err := fault.New(fault.Usage, "it has %d shards, and none is named", len(p.Shards))
-	return 0, fault.WithNext(err, "name the shard that is to be split: --shard S, or \"shard\": S; reshelve placement lists them")
+	return 0, fault.WithNext(err, "name the shard that is to be split: --shard S, or \"shard\": S; %s lists them", commandAt(s.At, "placement", s.Index))
+}
+
+// instead puts the command that would work into the refusal of a plan that has one.
+func (s *Shape) instead(err error) error {
+	var not *placement.NotHalved
+	if !errors.As(err, &not) {
+		return err
+	}
+	words := []string{"split", s.Index, "--shard", strconv.FormatUint(uint64(not.Shard), 10), "--into", "2"}
+	how := "cuts its range into equal parts"
+	if not.Cut != 0 {
+		words, how = append(words[:4], "--cut", not.Cut.String()), "cuts inside of that routing value, and spreads it over two shards"
+	}
+	return fault.Reword(err, func(string) string { return commandAt(s.At, words...) + " " + how })
 }
 
 // BeginReshape plans a split or a merge, and starts it. It does not wait for the work.

@@ -71,13 +71,15 @@ func (k *Desk) busyWith(ctx context.Context, p placement.Placement, at string, p
 	return nil
 }
 
-// statusOf is the command that shows how far another movement is; at is "" where the name of the place is
-// not known.
-func statusOf(id, at string) string {
+// statusOf is the command that shows how far another movement is.
+func statusOf(id, at string) string { return commandAt(at, "movement", "status", id) }
+
+// commandAt is a command for a place; at is "" where the name of the place is not known.
+func commandAt(at string, words ...string) string {
 	if at == "" {
-		return Command("movement", "status", id)
+		return Command(words...)
 	}
-	return Command("movement", "status", id, "--at", at)
+	return Command(append(slices.Clip(words), "--at", at)...)
 }
 
 // fits refuses a store that takes no writes, and a disk without room for the worst case.

@@ -97,7 +97,6 @@ func TestWhatASplitIsRefusedFor(t *testing.T) {
 			fault.Refused, "bytes more may be taken, and 1 are free", "free space, or split one shard at a time"},
 		{"more than 1,024 shards", by(1024), nil, fault.Refused, "2048 shards, more than 1024", "make fewer parts"},
 		{"a shard that would be too narrow", Shape{Index: "books", Shard: &zero, Cut: []string{"0000000000000001"}}, nil, fault.Refused, "is narrower than 4194304 keys", "make fewer or wider parts"},
-		{"a part without documents", Shape{Index: "books", Shard: &zero, Cut: []string{"0000000000400000"}}, nil, fault.Refused, "would be empty", "cut elsewhere"},
 		{"a second reshaping", by(2), func(k *Desk, _ *ailing) {
 			if _, err := k.BeginReshape(context.Background(), ReshapeRequest{Kind: movement.Split, Shape: by(3)}); err != nil {
 				t.Fatal(err)

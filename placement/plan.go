@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,6 +29,8 @@ type Plan struct {
 	Weighed bool    `json:"weighed"`           // documents and bytes of the parts are known
 	Hottest *Load   `json:"hottest,omitempty"` // the heaviest routing hash of the groups, when weighed
 	Pause   *Pause  `json:"pause,omitempty"`   // predicted of each hand-off, when something was measured
+	// Notes are what people should know of it, and what is no reason not to do it: parts that hold nothing.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Group is one shard and its parts, or neighbours and the one part that they become.
@@ -69,25 +72,41 @@ func (p Placement) plan(w Weights, groups []Group) (Plan, error) {
 			if width := uint64(part.Range.To - part.Range.From); width < Narrowest-1 {
 				return Plan{}, refuse("make fewer or wider parts", "the part %s is narrower than %d keys, a 1024th of one routing value", part.Range, Narrowest)
 			}
-			if err := p.weigh(w, part); err != nil {
-				return Plan{}, err
-			}
+			part.Documents, part.Bytes = w.in(part.Range)
 		}
 		plan.hottest(w, g)
 	}
+	plan.noteEmpty(w)
 	return plan, nil
 }
 
-// weigh counts what is in a part. One that holds nothing would be of no use.
-func (p Placement) weigh(w Weights, part *Part) error {
-	if w == nil {
-		return nil
+// noteEmpty says which parts of a weighed plan hold nothing. They are as right as others: before a
+// load is the best time to split.
+func (plan *Plan) noteEmpty(w Weights) {
+	parts, empty := 0, []Part{}
+	for _, g := range plan.Groups {
+		for _, part := range g.To {
+			parts++
+			if plan.Weighed && part.Documents == 0 {
+				empty = append(empty, part)
+			}
+		}
 	}
-	part.Documents, part.Bytes = w.in(part.Range)
-	if part.Documents == 0 && len(w) > 0 {
-		return refuse("cut elsewhere; --halve-largest finds by itself where a shard halves", "the part %s would be empty", part.Range)
+	known := "now"
+	if slices.ContainsFunc(w, func(one Weight) bool { return one.Documents > 1 }) {
+		known = "as far as the sample of them shows"
 	}
-	return nil
+	switch n := len(empty); {
+	case n == 0:
+	case n == 1 && parts == 1:
+		plan.Notes = append(plan.Notes, "the part holds no documents "+known)
+	case n == parts:
+		plan.Notes = append(plan.Notes, fmt.Sprintf("none of the %d parts holds documents %s: they are filled by what is written", parts, known))
+	case n == 1:
+		plan.Notes = append(plan.Notes, fmt.Sprintf("shard %d, %s, holds no documents %s", empty[0].Shard, empty[0].Range, known))
+	default:
+		plan.Notes = append(plan.Notes, fmt.Sprintf("%d of the %d parts hold no documents %s, the first of them shard %d, %s", n, parts, known, empty[0].Shard, empty[0].Range))
+	}
 }
 
 // hottest finds the heaviest routing hash.
@@ -129,7 +148,7 @@ func refuse(next, format string, args ...any) error {
 //	the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 //
 // What is joined stands in one cell: "0, 1". What is not weighed has "-" for documents and bytes.
-// A line about the predicted pause follows, where there is one.
+// Notes follow, and a line about the predicted pause, where there is one.
 func (plan Plan) String() string {
 	return plan.Text(func(n int64) string { return strconv.FormatInt(n, 10) + " bytes" })
 }
@@ -154,6 +173,9 @@ func (plan Plan) Text(bytes func(int64) string) string {
 	_ = t.Flush() // a strings.Builder takes everything
 	if h := plan.Hottest; h != nil {
 		fmt.Fprintf(&b, "the heaviest routing hash is 0x%08x: %s, %s\n", h.Hash, documents(h.Documents), bytes(h.Bytes))
+	}
+	for _, note := range plan.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	if plan.Pause != nil {
 		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s\n", plan.Pause)

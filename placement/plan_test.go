@@ -144,6 +144,9 @@ func TestPartsAreTheKeysOfTheShard(t *testing.T) {
 			if plan.Weighed {
 				counted(t, plan, w)
 			}
+			if name == "halve largest" || name == "evenly" {
+				full(t, plan)
+			}
 			if plan.After != len(p.Shards)+len(plan.Groups)*(len(plan.Groups[0].To)-1) {
 				t.Fatalf("%s counts %d shards:\n%s", name, plan.After, plan)
 			}
@@ -162,8 +165,20 @@ func between(t *rapid.T, name string, plan placement.Plan) {
 	}
 }
 
-// counted: each part weighs what lies in it, and none is empty.
+// full: where documents decide on the cuts, no part is empty.
+func full(t *rapid.T, plan placement.Plan) {
+	for _, g := range plan.Groups {
+		for _, part := range g.To {
+			if part.Documents == 0 {
+				t.Fatalf("a part is empty:\n%s", plan)
+			}
+		}
+	}
+}
+
+// counted: each part weighs what lies in it, and those that are empty are noted.
 func counted(t *rapid.T, plan placement.Plan, w placement.Weights) {
+	empty := false
 	for _, g := range plan.Groups {
 		for _, part := range g.To {
 			documents, bytes := int64(0), int64(0)
@@ -172,9 +187,44 @@ func counted(t *rapid.T, plan placement.Plan, w placement.Weights) {
 					documents, bytes = documents+one.Documents, bytes+one.Bytes
 				}
 			}
-			if part.Documents != documents || part.Bytes != bytes || documents == 0 {
+			if part.Documents != documents || part.Bytes != bytes {
 				t.Fatalf("a part has %d documents, %d bytes:\n%s", documents, bytes, plan)
 			}
+			empty = empty || documents == 0
+		}
+	}
+	if empty != (len(plan.Notes) > 0) {
+		t.Fatalf("empty parts are noted as %q:\n%s", plan.Notes, plan)
+	}
+}
+
+// TestEmptyPartsAreNoted, and are no reason to refuse a plan: an index is best cut before it is loaded.
+func TestEmptyPartsAreNoted(t *testing.T) {
+	p := placement.New(7, 2, placement.Local, creation)
+	half := p.Shards[0].Range.Middle()
+	plan := func(plan placement.Plan, err error) placement.Plan {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	one, none := placement.Weights{{Key: half, Documents: 1, Bytes: 1}}, placement.Weights{}
+	for _, c := range []struct {
+		plan placement.Plan
+		note string
+	}{
+		{plan(p.SplitBy(2, none)), "none of the 4 parts holds documents now: they are filled by what is written"},
+		{plan(p.SplitInto(1, 5, one)), "none of the 5 parts holds documents now: they are filled by what is written"},
+		{plan(p.SplitBy(2, one)), "3 of the 4 parts hold no documents now, the first of them shard 0, 0000000000000000-3fffffffffffffff"},
+		{plan(p.SplitAt(0, []routing.Key{half}, one)), "shard 0, 0000000000000000-3fffffffffffffff, holds no documents now"},
+		{plan(p.SplitAt(0, []routing.Key{half}, placement.Weights{{Key: half, Documents: 9, Bytes: 9}})), "shard 0, 0000000000000000-3fffffffffffffff, holds no documents as far as the sample of them shows"},
+		{plan(p.Join([]uint32{0, 1}, none)), "the part holds no documents now"},
+		{plan(p.Join([]uint32{0, 1}, one)), ""},
+		{plan(p.SplitBy(2, nil)), ""}, // nobody knows
+	} {
+		if strings.Join(c.plan.Notes, "") != c.note || !strings.Contains(c.plan.String(), c.note) {
+			t.Errorf("got %q, expected %q", c.plan.Notes, c.note)
 		}
 	}
 }
@@ -269,7 +319,9 @@ func TestWhatCannotBePlanned(t *testing.T) {
 		{ignore(p.SplitAt(0, []routing.Key{p.Shards[0].Range.To + 1}, nil)), fault.Refused, "not inside of shard 0", "not behind its last"},
 		{ignore(p.SplitAt(0, []routing.Key{half, half}, nil)), fault.Refused, "would be nothing", "name each cut once"},
 		{ignore(p.SplitAt(0, []routing.Key{half, half + 1}, nil)), fault.Refused, "narrower than", "wider parts"},
-		{ignore(p.SplitAt(0, []routing.Key{half}, placement.Weights{{Key: half + 1, Documents: 1, Bytes: 1}})), fault.Refused, "would be empty", "cut elsewhere"},
+		{ignore(p.HalveLargest(placement.Weights{})), fault.Refused, "nothing to halve: shard 0, the largest, holds no documents", "split shard 0 into 2"},
+		{ignore(p.HalveLargest(weights(1, 0))), fault.Refused, "holds 1 document", "split shard "},
+		{ignore(p.HalveLargest(weights(0, 9))), fault.Refused, "have the routing hash 2dc50d42", "split shard 0 at 2dc50d42"},
 		{ignore(p.SplitEvenly(0, 2, nil)), fault.Refused, "the 0 routing hashes", "equal parts"},
 		{ignore(p.SplitEvenly(1, 2, weights(0, 9))), fault.Refused, "the 0 routing hashes", "equal parts"},
 		{ignore(p.SplitEvenly(0, 2, weights(0, 9))), fault.Refused, "all in 0000000000000000-7fffffffffffffff has the routing hash 2dc50d42", "low half is not zero"},

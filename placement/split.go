@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -74,15 +75,52 @@ func (p Placement) SplitEvenly(shard uint32, k int, w Weights) (Plan, error) {
 }
 
 // HalveLargest plans two parts that weigh alike of the shard with the most bytes, the
-// lowest range among equals.
+// lowest range among equals. What cannot be halved is [*NotHalved].
 func (p Placement) HalveLargest(w Weights) (Plan, error) {
-	largest, most := p.Shards[0].Number, int64(-1)
+	largest, most := p.Shards[0], int64(-1)
 	for _, s := range p.Shards {
 		if _, bytes := w.in(s.Range); bytes > most {
-			largest, most = s.Number, bytes
+			largest, most = s, bytes
 		}
 	}
-	return p.SplitEvenly(largest, 2, w)
+	if loads := w.loads(largest.Range); len(loads) < 2 {
+		return Plan{}, w.notHalved(largest, loads)
+	}
+	return p.SplitEvenly(largest.Number, 2, w)
+}
+
+// NotHalved is the refusal to halve a shard whose documents no cut between routing hashes can part,
+// with the cut that can be made.
+type NotHalved struct {
+	error
+	Shard uint32
+	Cut   routing.Key // inside of the one routing hash; 0: the shard can be cut into equal ranges
+}
+
+// Unwrap gives the kind, and what to do.
+func (n *NotHalved) Unwrap() error { return n.error }
+
+// notHalved says what there is in a shard instead of two routing hashes, and where it can be cut.
+func (w Weights) notHalved(s Shard, loads []Load) error {
+	n := &NotHalved{Shard: s.Number}
+	within := w.within(s.Range)
+	if len(loads) == 0 || len(within) < 2 {
+		there := "no documents"
+		if len(loads) == 1 {
+			there = documents(loads[0].Documents)
+		}
+		n.error = refuse(fmt.Sprintf("cut the range instead: split shard %d into 2", s.Number), "there is nothing to halve: shard %d, the largest, holds %s", s.Number, there)
+		if _, hashes := hashesOf(s.Range); hashes < 2 {
+			n.Cut = s.Range.Middle()
+		}
+		return n
+	}
+	if n.Cut = within[len(within)/2].Key; n.Cut <= s.Range.From || within[0].Key == n.Cut {
+		n.Cut = s.Range.Middle()
+	}
+	n.error = refuse(fmt.Sprintf("cut inside of it: split shard %d at %s, which spreads that routing value over two shards", s.Number, n.Cut),
+		"all documents of shard %d, the largest, have the routing hash %08x: no cut between routing values halves it", s.Number, loads[0].Hash)
+	return n
 }
 
 // cut plans each of the shards cut before its keys, which are in order and inside of it.
@@ -110,7 +148,7 @@ func equal(r routing.Range, k int) ([]routing.Key, error) {
 	case k < 2:
 		return nil, refuse("ask for two parts or more", "%d parts of a shard are no split", k)
 	case hashes < uint64(k):
-		return nil, refuse("cut inside of the routing value: name a key whose low half is not zero", "the range %s has %d whole routing values, and cannot be cut between them into %d parts", r, hashes, k)
+		return nil, refuse("cut inside of the routing value: name a key whose low half is not zero, as "+r.Middle().String(), "the range %s has %d whole routing values, and cannot be cut between them into %d parts", r, hashes, k)
 	}
 	if i, n, ok := fraction(r); ok && n*k <= 65536 {
 		var cuts []routing.Key

@@ -32,8 +32,9 @@ func TestWhatASplitIsRefusedFor(t *testing.T) {
 	t.Run("more parts than there can be", func(t *testing.T) {
 		refuses(t, 5, "1025 parts are more than the 1024 shards", "split", "shelf", "--shard", "0", "--into", "1025", "--at", url)
 	})
-	t.Run("a part without documents", func(t *testing.T) {
-		refuses(t, 5, "would be empty", "split", "shelf", "--shard", "0", "--cut", "0000000000400000", "--at", url)
+	t.Run("nothing to halve", func(t *testing.T) {
+		ask(t, talk(t), 200, "PUT", url+"/none", "")
+		refuses(t, 5, "nothing to halve", "split", "none", "--halve-largest", "--at", url)
 	})
 	t.Run("no such index", func(t *testing.T) {
 		refuses(t, 3, "nosuch", "split", "nosuch", "--by", "2", "--at", url)

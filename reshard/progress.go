@@ -20,6 +20,8 @@ import (
 // Progress is how far a movement of this lane is.
 type Progress struct {
 	Index string `json:"index"`
+	// Notes are those of the plan: parts that held nothing.
+	Notes []string `json:"notes,omitempty"`
 	// Reshaping is the record of package transfer as it stands, or stood at the end.
 	Reshaping json.RawMessage `json:"reshaping,omitempty"`
 	Budget    time.Duration   `json:"pauseBudget"`
@@ -55,7 +57,7 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record, read f
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{Index: plan.Index, Budget: plan.Budget}
+	p := &Progress{Index: plan.Index, Notes: plan.Shards.Notes, Budget: plan.Budget}
 	if read != nil {
 		now, err := read(ctx, plan.Shards.Index)
 		if p.Deleted = fault.Is(err, fault.NotFound); err == nil {

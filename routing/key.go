@@ -91,6 +91,9 @@ func (r Range) Meet(o Range) (Range, bool) {
 	return m, m.From <= m.To
 }
 
+// Middle is the first key of the upper half of r, which has two keys or more.
+func (r Range) Middle() Key { return r.From + (r.To-r.From)/2 + 1 }
+
 // String is "from-to".
 func (r Range) String() string { return r.From.String() + "-" + r.To.String() }
 
