@@ -15,6 +15,7 @@ type care struct {
 	fresh int64                      // the version that it gets where no document is; negative: the server's first
 	blind bool                       // nothing should be there, so that nobody looks at first
 	ties  bool                       // where the target remembers a deletion in the version fresh, that gives way
+	gone  bool                       // it was there: where it is not, others have deleted it, and it stays deleted
 	mine  func(there *standing) bool // whether what is there is the movement's, and may be replaced
 	// unseen: what is there cannot be told from what others have written
 	unseen bool
@@ -173,7 +174,7 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 		return true
 	case !there.Found && remove, remove && there.Routing != string(op.Routing): // in its place another document may be
 		c.result.Acknowledged++
-	case !there.Found: // nothing is there, and it cannot be created: the target remembers its deletion
+	case !there.Found: // nothing is there, and nothing may be, or can be: the target remembers its deletion
 		c.conflict(op, i, deletedByOthers)
 	case !remove && there.content == care.want: // by an attempt before, whose answer was lost
 		c.result.Acknowledged++
@@ -202,7 +203,9 @@ func (c *careful) replaced(f cluster.Failure, kind string) {
 }
 
 // mayCreate tells whether a document that is not there is created, after so many attempts.
-func (c *care) mayCreate(attempts int) bool { return attempts == 0 || attempts == 1 && c.ties }
+func (c *care) mayCreate(attempts int) bool {
+	return !c.gone && (attempts == 0 || attempts == 1 && c.ties)
+}
 
 func (c *careful) conflict(op *cluster.Op, i int, kind string) {
 	c.result.Conflicts = append(c.result.Conflicts, cluster.Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing),

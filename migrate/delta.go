@@ -23,6 +23,9 @@ type Since struct {
 	// Whole tells that the target's index holds nothing but what movements have brought:
 	// whatever the newer snapshot does not hold is a difference.
 	Whole bool `json:"whole,omitempty"`
+	// Lacking tells that movements have ended without some of its documents: what the target does not
+	// have was perhaps never there.
+	Lacking bool `json:"lacking,omitempty"`
 }
 
 // Changed counts what a delta met.

@@ -206,7 +206,7 @@ func (t *turn) caresOf(ctx context.Context, index string, n int, positions []int
 	}
 	cares := map[int64]care{}
 	for position, p := range prints {
-		cares[position] = p.care(was[p.key])
+		cares[position] = c.care(&p, was[p.key])
 	}
 	return cares, err
 }

@@ -49,13 +49,22 @@ func (o *outgoing) write(doc *document.Document, p *print) error {
 	if err := o.room(&op); err != nil {
 		return err
 	}
-	o.batch.heed(doc, op, p.care(o.was[p.key]))
+	o.batch.heed(doc, op, o.care(p, o.was[p.key]))
 	return nil
 }
 
-// care is how a document is sent of which the older snapshot holds was; nil: nothing. Others may
-// have deleted what that holds: created again it is in a version above the older one, so that no
-// late write of that replaces it. What is new is created where nothing is, and nowhere else.
+// care is how a delta sends a document of which the older snapshot holds was; nil: nothing. What that holds
+// in the same place, and the target has not, others have deleted, unless the movement that brought the older
+// snapshot did not bring it whole.
+func (c *changing) care(p *print, was *before) care {
+	how := p.care(was)
+	how.gone = was != nil && was.place == p.place && !c.plan.since(c.index).Lacking
+	return how
+}
+
+// care is how a document is sent of which the older snapshot holds was; nil: nothing. Created again
+// it is in a version above the older one, so that no late write of that replaces it. What is new is
+// created where nothing is, and nowhere else.
 func (p *print) care(was *before) care {
 	if was == nil {
 		return care{want: p.content, fresh: 1, blind: true, mine: nothing}

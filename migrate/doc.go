@@ -74,8 +74,10 @@
 //  5. A delta, a repair and a redrive leave what other clients wrote on the target, and name it; where
 //     items of a copy are done again, versions decide, as in the copy. One exception, also named unless
 //     the answer is lost: a document that is re-created by them in the moment in which another client
-//     creates it. A document that other clients deleted comes again where the source changed it, unless
-//     the target remembers the deletion in a version that is not lower.
+//     creates it. What other clients deleted stays deleted in a delta, and is named; a repair, which somebody orders
+//     when a comparison has found it missing, brings it, unless the target remembers the deletion in a version
+//     that is not lower. Where a movement before has ended without some documents (Since.Lacking), nothing
+//     shows which of those that are missing were deleted: a delta brings them.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.
@@ -104,8 +106,8 @@
 // target's, which was at least that of the older snapshot, for that was brought in its own: so a late
 // write of the older snapshot loses, as one of the same delta does. What is new, and nobody's late
 // write, is created in version 1 with version_type external: nothing that is there, and no deletion
-// that is remembered, has a lower one. What the older snapshot held, and the target lacks, has to come in a
-// version above that one, with version_type external: a document that others create in the
+// that is remembered, has a lower one. What the older snapshot held, the target lacks, and a repair brings, has to
+// come in a version above that one, with version_type external: a document that others create in the
 // moment between the look and the write, in a lower version, is replaced then. The server says so (it
 // answers 200 and not 201), and it is named. Where that answer was lost, the repeated request finds the
 // document as it should be, and nothing tells any more whether something was there: it is named that

@@ -68,6 +68,11 @@ type IndexProgress struct {
 	Changed *Changed `json:"changed,omitempty"`
 }
 
+// Lacks tells whether movements have not brought all documents of the index, this one or one that it went on from.
+func (p *IndexProgress) Lacks() bool {
+	return p.Copied.Failed > 0 || p.Items.Failed > 0 || p.Since != nil && p.Since.Lacking
+}
+
 // addIndices begins with what is planned for each index, and gives them by their sources.
 func (p *Progress) addIndices(plan *Plan, entries map[string]entry, holders *holders) map[string]*IndexProgress {
 	for _, index := range plan.Indices {

@@ -35,9 +35,10 @@ func (w *migration) delta(m movement.Record) {
 		plan.Indices = slices.Clone(plan.Indices)
 		for i := range plan.Indices {
 			index := &plan.Indices[i]
-			if slices.ContainsFunc(report.Indices, func(p migrate.IndexProgress) bool { return p.Source == index.Source && p.State == work.Done }) {
+			at := slices.IndexFunc(report.Indices, func(p migrate.IndexProgress) bool { return p.Source == index.Source && p.State == work.Done })
+			if at >= 0 {
 				index.Since = &migrate.Since{Movement: m.ID, Snapshot: w.older.plan.Snapshot, SnapshotUUID: w.older.plan.SnapshotUUID,
-					Whole: !w.script.Into || index.Target != "loans"}
+					Whole: !w.script.Into || index.Target != "loans", Lacking: report.Indices[at].Lacks()}
 			}
 		}
 		w.since = map[string]bool{}

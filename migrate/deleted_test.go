@@ -1,0 +1,78 @@
+package migrate_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
+)
+
+// remove is a deletion by another client.
+func remove(t *testing.T, c *cluster.Client, id string) {
+	t.Helper()
+	if _, err := c.Do(t.Context(), http.MethodDelete, []string{"shelves", "_doc", id}, nil, nil); err != nil {
+		t.Fatal(id, err)
+	}
+}
+
+// TestADeltaLeavesWhatOthersDeleted: a document that the source has changed since stays deleted and is named, also when it
+// goes away between the look and the write, and in a redrive; the comparison finds it missing, and a repair brings it.
+func TestADeltaLeavesWhatOthersDeleted(t *testing.T) {
+	for _, path := range []string{"", "_mget", "_bulk"} {
+		p := newCopied(t, "opensearch-2.19.0-basic")
+		p.moves("full", "first", nil)
+		id := pick(t, p.held("first", "shelves"), p.held("second", "shelves"), isChanged)
+		others := p.others()
+		if path == "" {
+			remove(t, others, id)
+		} else {
+			p.meddle(path, id, func() { remove(t, others, id) })
+		}
+		p.delta()
+		m, progress := p.work("delta")
+		left := func(when string) {
+			t.Helper()
+			if m.State != movement.Held || p.doc("shelves", id) != "" {
+				t.Errorf("%s %s: it is %s: %s; the document is %q", path, when, m.State, m.Cause, p.doc("shelves", id))
+			}
+		}
+		left("delta")
+		for _, index := range progress.Indices {
+			if index.Source == "shelves" && (index.Copied.Conflicts != 1 || !slices.Contains(index.Changed.Others, migrate.Other{ID: id, What: "deleted_by_others"})) {
+				t.Errorf("%s: %+v %+v", path, index.Copied, index.Changed)
+			}
+		}
+		if n := verifiedOf(t, progress, "shelves").Result.Counts[reconcile.Missing]; n != 1 {
+			t.Errorf("%s: %d are missing", path, n)
+		}
+		p.tell("delta", movement.Redrive)
+		m, _ = p.work("delta")
+		left("redrive")
+		p.tell("delta", movement.Repair)
+		if m, _ = p.work("delta"); m.State != movement.Finished || p.doc("shelves", id) == "" {
+			t.Errorf("%s: after a repair it is %s: %s; the document is %q", path, m.State, m.Cause, p.doc("shelves", id))
+		}
+	}
+}
+
+// TestADeltaBringsWhatTheMovementBeforeCouldNot: of an index of which that lacks documents, nothing shows whether others have
+// deleted one.
+func TestADeltaBringsWhatTheMovementBeforeCouldNot(t *testing.T) {
+	p := newCopied(t, "opensearch-2.19.0-basic")
+	p.moves("full", "first", nil)
+	id := pick(t, p.held("first", "shelves"), p.held("second", "shelves"), isChanged)
+	remove(t, p.target, id)
+	plan := p.plan("second")
+	since("full", "first")(&plan)
+	for i := range plan.Indices {
+		plan.Indices[i].Since.Lacking = true
+	}
+	p.start("delta", plan)
+	if m, _ := p.work("delta"); m.State != movement.Finished || p.doc("shelves", id) == "" {
+		t.Errorf("it is %s: %s; the document is %q", m.State, m.Cause, p.doc("shelves", id))
+	}
+}
