@@ -205,6 +205,7 @@ type Stats struct {
 	SeqNo      int64 // the last given out; -1: none
 	Synced     int64 // the last that no crash takes back
 	Refreshed  int64 // of the published reader
+	Searchable int64 // documents that a reader of now shows, or will once they are indexed; 0 where none can be had
 	Pruned     int64 // changes up to it are gone; -1: none
 	Segments   int   // of the published reader; 0 in an engine that has none
 	Estimated  bool  // Tombstones and Bytes are, and Docs are what segments have shown

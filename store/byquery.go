@@ -57,7 +57,7 @@ func (p *Progress) Done() int64 { return p.Created + p.Updated + p.Deleted + p.C
 // stays changed. An end of ctx ends it after the batch at work.
 func (s *Store) Change(ctx context.Context, q ByQuery, told func(Progress)) (Progress, error) {
 	var p Progress
-	parts, err := s.visitAgain(ctx, q.Where.Expression, q.Where.Routing)
+	parts, err := s.visitAgain(ctx, q.Where.Expression, q.Where.Routing, nil)
 	if err != nil {
 		return p, err
 	}

@@ -40,11 +40,12 @@ func (s *Store) Find(ctx context.Context, where Where, r search.Request) (*Found
 		return s.findIn(ctx, pinned.parts, pinned, r, where.Whole)
 	}
 	for mended := false; ; mended = true {
-		parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
+		var missed []Failure
+		parts, err := s.visitAgain(ctx, where.Expression, where.Routing, &missed)
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.findIn(ctx, parts, nil, r, where.Whole)
+		found, err := s.findIn(ctx, parts, nil, r, where.Whole, missed...)
 		var damaged *segment.Damaged
 		if mended || !errors.As(err, &damaged) {
 			return found, err
@@ -82,9 +83,10 @@ func (s *Store) Count(ctx context.Context, where Where, q search.Query) (total i
 }
 
 // findIn searches in readers, which it closes when it fails; also when it panics: the
-// process goes on then, and its shards wait for their readers when they are closed.
-func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request, whole bool) (found *Found, err error) {
-	f := &Found{parts: parts, all: parts, pinned: pinned, whole: whole}
+// process goes on then, and its shards wait for their readers when they are closed. Missed are
+// shards of which no reader could be had.
+func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r search.Request, whole bool, missed ...Failure) (found *Found, err error) {
+	f := &Found{parts: parts, all: parts, pinned: pinned, whole: whole, Failed: missed}
 	defer func() {
 		if found == nil {
 			err = joined(err, f.Close())
@@ -92,6 +94,12 @@ func (s *Store) findIn(ctx context.Context, parts [][]part, pinned *Point, r sea
 	}()
 	for _, of := range parts {
 		f.Shards += len(of)
+	}
+	for _, of := range missed {
+		f.Shards += of.Shards
+	}
+	if len(missed) > 0 && (whole || len(parts) == 0) {
+		return nil, f.failing(len(parts) > 0)
 	}
 	r.Now = s.options.Clock().UnixMilli()
 	begun := time.Now()
@@ -145,10 +153,14 @@ type part struct {
 }
 
 // visitAgain is visit, repeated with the newest placements as long as a shard is not what
-// it was thought to be.
-func (s *Store) visitAgain(ctx context.Context, e catalog.Expression, routed string) ([][]part, error) {
+// it was thought to be. Missed gets the shards that are damaged, and no parts; where it is nil, one
+// of those is an error.
+func (s *Store) visitAgain(ctx context.Context, e catalog.Expression, routed string, missed *[]Failure) ([][]part, error) {
 	for round := 1; ; round++ {
-		parts, err := s.visit(ctx, e, routed)
+		if missed != nil {
+			*missed = nil
+		}
+		parts, err := s.visit(ctx, e, routed, missed)
 		if !fault.Is(err, fault.Stale) {
 			return parts, err
 		}
@@ -173,7 +185,7 @@ func (s *Store) reloadAll(ctx context.Context, e catalog.Expression) error {
 }
 
 // visit acquires readers of the shards that a search meets, by index number and range.
-func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) (parts [][]part, err error) {
+func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string, missed *[]Failure) (parts [][]part, err error) {
 	v := s.view.Load() // one for all: an index that goes in between is an error, not left out
 	indices, err := s.readable(v, e)
 	if err != nil {
@@ -188,7 +200,7 @@ func (s *Store) visit(ctx context.Context, e catalog.Expression, routed string) 
 		return nil, err
 	}
 	for _, idx := range indices {
-		visited, err := idx.visited(ctx, reach[idx.record.Name], routed, v.catalog)
+		visited, err := idx.visited(ctx, reach[idx.record.Name], routed, v.catalog, missed)
 		if err != nil {
 			return nil, joined(err, closeParts(parts))
 		}
@@ -222,7 +234,7 @@ func (s *Store) readable(v *view, e catalog.Expression) (indices []*index, err e
 }
 
 // visited acquires readers of the shards of an index that a search meets.
-func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed string, names catalog.Catalog) (parts []part, err error) {
+func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed string, names catalog.Catalog, missed *[]Failure) (parts []part, err error) {
 	filter, err := query.Filters(reach.Filters)
 	if err != nil {
 		return nil, err
@@ -235,15 +247,25 @@ func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed strin
 	if err != nil {
 		return nil, err
 	}
+	var lost []part
+	var cause error
 	for _, row := range idx.rows(placed, splitRouting(routed), reach.Routing) {
 		p := part{index: idx, aliases: aliases, filter: filter, row: row}
 		if p.shard, err = idx.at(row); err == nil {
 			p.reader, err = p.shard.Acquire(ctx, row.Epoch)
 		}
+		if missed != nil && fault.Is(err, fault.Corrupt) { // the others can be searched
+			lost = append(lost, p)
+			cause = cmp.Or(cause, err)
+			continue
+		}
 		if err != nil {
 			return nil, joined(err, closeParts([][]part{parts}))
 		}
 		parts = append(parts, p)
+	}
+	if len(lost) > 0 {
+		*missed = append(*missed, failure(lost, cause))
 	}
 	return parts, nil
 }

@@ -45,6 +45,7 @@ func (f *Found) run(ctx context.Context, r search.Request, whole bool) (err erro
 		return &PhaseError{Failed: []Failure{failure(f.parts[0], err)}}
 	}
 	var left [][]part
+	missed := len(f.Failed)
 	for _, of := range f.parts {
 		switch _, alone := f.search(ctx, [][]part{of}, r); {
 		case alone == nil:
@@ -56,7 +57,7 @@ func (f *Found) run(ctx context.Context, r search.Request, whole bool) (err erro
 		}
 	}
 	switch {
-	case len(f.Failed) == 0: // what fails are all of them together
+	case len(f.Failed) == missed: // what fails are all of them together
 		return &PhaseError{Failed: []Failure{failure(f.parts[0], err)}}
 	case len(left) == 0 || whole:
 		return f.failing(len(left) > 0)

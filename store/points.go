@@ -54,7 +54,7 @@ func (p *points) left(parts [][]part) (name string, is bool) {
 // OpenPoint pins readers of the shards that a search of e would visit, until keep has
 // passed since the last search in it.
 func (s *Store) OpenPoint(ctx context.Context, e catalog.Expression, routed string, keep time.Duration) (*Point, error) {
-	parts, err := s.visitAgain(ctx, e, routed)
+	parts, err := s.visitAgain(ctx, e, routed, nil)
 	if err != nil {
 		return nil, err
 	}

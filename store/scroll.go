@@ -27,7 +27,8 @@ type scroll struct {
 //
 // Where the first page fails nothing is kept: nobody is told what to let go of.
 func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, told any) (first *Found, err error) {
-	parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
+	var missed []Failure
+	parts, err := s.visitAgain(ctx, where.Expression, where.Routing, &missed)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep 
 	if _, err := s.enter(p.ID, 0, true); err != nil {
 		return nil, err
 	}
-	return s.page(ctx, p)
+	return s.page(ctx, p, missed...)
 }
 
 // NextPage is the next page of a scroll. Aggregations come with the first alone.
@@ -64,11 +65,11 @@ func (s *Store) NextPage(ctx context.Context, id string, keep time.Duration) (*F
 	return s.page(ctx, p)
 }
 
-func (s *Store) page(ctx context.Context, p *Point) (*Found, error) {
+func (s *Store) page(ctx context.Context, p *Point, missed ...Failure) (*Found, error) {
 	sc := p.scroll
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	f, err := s.findIn(ctx, sc.parts, p, sc.request, sc.whole)
+	f, err := s.findIn(ctx, sc.parts, p, sc.request, sc.whole, missed...)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (s *Store) Status(ctx context.Context, e catalog.Expression) ([]catalog.Sta
 	for _, name := range names {
 		for round := 1; v.indices[name] != nil; round++ {
 			idx := v.indices[name]
-			if status, settled := idx.status(ctx, v.catalog); settled {
+			if status, settled := idx.status(v.catalog); settled {
 				apportion(status.Shards, func() (int64, bool) { return s.engine.OnDisk(idx.entry.Number) })
 				all = append(all, status)
 				break
@@ -100,7 +100,7 @@ func (s *Store) RoutedStatus(ctx context.Context, e catalog.Expression, routed s
 }
 
 // status is false while the shards are not what the view says: they are being handed over.
-func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.Status, settled bool) {
+func (idx *index) status(names catalog.Catalog) (_ catalog.Status, settled bool) {
 	status := catalog.Status{Index: idx.record, Entry: idx.entry, Aliases: map[string]catalog.Alias{}}
 	for alias, members := range names.Aliases {
 		if properties, ok := members[idx.record.Name]; ok {
@@ -125,13 +125,9 @@ func (idx *index) status(ctx context.Context, names catalog.Catalog) (_ catalog.
 		told.Docs, told.Tombstones, told.Bytes = counts.Docs, counts.Tombstones, counts.Bytes
 		told.SeqNo, told.Synced, told.Refreshed = counts.SeqNo, counts.Synced, counts.Refreshed
 		told.Indexed, told.Deleted, told.Gets, told.Refreshes = counts.Ops.Index, counts.Ops.Delete, counts.Ops.Get, counts.Ops.Refresh
-		told.Segments = counts.Segments
+		told.Segments, told.Searchable = counts.Segments, counts.Searchable
 		own := idx.tallies.read(row.Number)
 		told.Searches, told.Searching, told.Flushes, told.Noops = own.searches, own.searching, own.flushes, own.noops
-		if reader, err := sh.Acquire(ctx, row.Epoch); err == nil { // without one, searches see nothing
-			told.Searchable = reader.Docs()
-			_ = reader.Close()
-		}
 		if sh.Placed().Epoch != row.Epoch {
 			return status, false
 		}

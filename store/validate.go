@@ -20,7 +20,7 @@ type Validated struct {
 
 // Validate tells of each index whether it understands a query, and as what.
 func (s *Store) Validate(ctx context.Context, where Where, q search.Query) (all []Validated, err error) {
-	parts, err := s.visitAgain(ctx, where.Expression, where.Routing)
+	parts, err := s.visitAgain(ctx, where.Expression, where.Routing, nil)
 	if err != nil {
 		return nil, err
 	}

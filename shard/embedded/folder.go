@@ -160,7 +160,7 @@ func opening(err error) error {
 	case errors.As(err, &errno) && errno != syscall.ENOENT:
 		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "see to the disk and to the rights on the folder")
 	case fault.KindOf(err) == fault.Bug:
-		err = fault.Wrap(fault.Corrupt, err)
+		err = fault.Wrap(fault.Corrupt, damage{err})
 	}
 	return fault.WithNext(err, "restore the folder from a backup")
 }
@@ -171,7 +171,7 @@ func failure(err error) error {
 	case err == nil:
 		return nil
 	case pebble.IsCorruptionError(err):
-		return fault.Wrap(fault.Corrupt, err)
+		return fault.Wrap(fault.Corrupt, damage{err})
 	case fault.KindOf(err) != fault.Bug:
 		return err
 	}

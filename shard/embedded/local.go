@@ -40,6 +40,7 @@ type local struct {
 	views     map[*view]bool // that have a reader, and the published one
 	idle      sync.Cond      // told when a reader closes
 	indexing  chan struct{}  // what is published is not in segments yet; closed, and nil, when it is
+	unindexed error          // why it cannot be, as far as is known; nil while nothing is indexing
 	refreshed chan struct{}  // closed and replaced by each publication, closed for good by Close
 	unopened  error          // why it could not be opened again with its folder; nil: it is open
 	closed    bool           // refuses everybody
@@ -100,10 +101,14 @@ func (s *local) ID() shard.ID { return s.id }
 func (s *local) Stats() shard.Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	searchable := s.published.docs
+	if s.unindexed != nil || s.unopened != nil { // while it is being indexed, a search waits, and sees them
+		searchable = 0
+	}
 	return shard.Stats{
 		Docs: max(s.state.docs, 0), Tombstones: max(s.state.tombstones, 0), Bytes: max(s.state.bytes, 0),
 		SeqNo: s.state.last, Synced: s.mark.seqNo.Load(), Refreshed: s.published.seqNo, Pruned: s.state.pruned,
-		Segments: s.published.stack.count(), Estimated: s.state.estimated, Repairs: s.segments.counts(),
+		Searchable: searchable, Segments: s.published.stack.count(), Estimated: s.state.estimated, Repairs: s.segments.counts(),
 		Ops: shard.OpCounts{Index: s.ops.index.Load(), Delete: s.ops.remove.Load(), Get: s.ops.get.Load(), Refresh: s.ops.refresh.Load()},
 	}
 }

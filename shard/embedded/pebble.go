@@ -36,8 +36,8 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 	merges := newScheduler()
 	p.Experimental.CompactionScheduler = merges
 	p.EventListener = &pebble.EventListener{
-		BackgroundError: func(err error) { merges.failed(); l.Errorf("work behind the scenes failed: %v", err) },
-		DataCorruption:  func(info pebble.DataCorruptionInfo) { l.Errorf("%v", info) },
+		BackgroundError: func(err error) { merges.failed(); l.behind(err) },
+		DataCorruption:  func(info pebble.DataCorruptionInfo) { l.damaged(info.Path, info.Details) },
 	}
 	s.seal.opening.Store(true)
 	db, err := pebble.Open(e.truth(), p)
@@ -191,26 +191,51 @@ type logger struct {
 	seal *seal
 
 	mu     sync.Mutex
-	passed map[string]time.Time // by format, of which Pebble has a fixed number
+	passed map[string]time.Time // by format, of which Pebble has a fixed number, and by damage
+}
+
+// damagedEvery is how long lies at least between two lines of the log about one damage.
+const damagedEvery = 10 * time.Minute
+
+// damaged tells of damage that was met in a file. Its details have a trace of Pebble's functions, and
+// what surrounds it: keys, which are no text.
+func (l *logger) damaged(path string, details error) {
+	cause := damage{details}.Error()
+	if l.passes(path+cause, damagedEvery) {
+		l.to.Error("store: a file is damaged", "file", path, "cause", cause, "next", "restore the data folder from a backup")
+	}
+}
+
+// behind tells that Pebble could not flush or merge. It tries that again and again.
+func (l *logger) behind(err error) {
+	switch cause := (damage{err}).Error(); {
+	case !pebble.IsCorruptionError(err):
+		l.Errorf("work behind the scenes failed: %s", cause)
+	case l.passes("behind "+cause, damagedEvery):
+		l.to.Error("store: files are not merged since one is damaged", "cause", cause)
+	}
+}
+
+// passes reports whether a line may be passed on, so long after the one before it.
+func (l *logger) passes(line string, every time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	passed, again := l.passed[line]
+	if again && (time.Since(passed) < every || l.seal.broken() != nil) {
+		return false
+	}
+	if l.passed == nil {
+		l.passed = map[string]time.Time{}
+	}
+	l.passed[line] = time.Now()
+	return true
 }
 
 func (l *logger) Infof(string, ...any) {}
 
 func (l *logger) Errorf(format string, args ...any) {
-	l.mu.Lock()
-	passed, again := l.passed[format]
-	if l.seal.broken() == nil {
-		again = time.Since(passed) < time.Second
-	}
-	if !again {
-		if l.passed == nil {
-			l.passed = map[string]time.Time{}
-		}
-		l.passed[format] = time.Now()
-	}
-	l.mu.Unlock()
-	if !again {
-		l.to.Error("store: " + strings.TrimSpace(fmt.Sprintf(format, args...)))
+	if l.passes(format, time.Second) {
+		l.to.Error("store: " + printable(strings.TrimSpace(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -62,7 +62,7 @@ func (s *local) publish(v *view) (err error) {
 	s.published = v
 	if s.indexing != nil && v.stack != nil {
 		close(s.indexing)
-		s.indexing = nil
+		s.indexing, s.unindexed = nil, nil
 	}
 	if !s.closed {
 		close(s.refreshed)

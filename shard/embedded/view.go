@@ -123,7 +123,7 @@ func (s *local) readers() int {
 }
 
 // Acquire gives a reader of the view that the last refresh published. Of a shard that was
-// opened with much to be indexed it waits until that is done.
+// opened with much to be indexed it waits until that is done, or has failed.
 func (s *local) Acquire(ctx context.Context, epoch int64) (shard.Reader, error) {
 	for {
 		r, indexing, err := s.acquire(ctx, epoch)
@@ -149,6 +149,9 @@ func (s *local) acquire(ctx context.Context, epoch int64) (r shard.Reader, index
 	defer s.mu.Unlock()
 	if s.unopened != nil {
 		return nil, nil, s.unopened
+	}
+	if s.unindexed != nil {
+		return nil, nil, s.unindexed
 	}
 	if s.indexing != nil {
 		return nil, s.indexing, nil

@@ -312,7 +312,7 @@ func (s *Shard) Stats() shard.Stats {
 	defer s.mu.Unlock()
 	t := s.truth
 	return shard.Stats{Docs: t.counts.docs, Tombstones: t.counts.tombstones, Bytes: t.counts.bytes,
-		SeqNo: t.last(), Synced: t.last(), Refreshed: s.published.seqNo, Pruned: t.pruned, Ops: s.ops}
+		SeqNo: t.last(), Synced: t.last(), Refreshed: s.published.seqNo, Searchable: s.published.docs, Pruned: t.pruned, Ops: s.ops}
 }
 
 // Close refuses the requests that wait for a fence or a refresh. Closing again is

@@ -363,7 +363,8 @@ func (m *machine) move(t *rapid.T) {
 func (m *machine) agrees(t *rapid.T) {
 	s := m.shard.Stats()
 	docs, tombstones, size := snapshot{rows: m.model.rows}.count()
-	expected := shard.Stats{Docs: docs, Tombstones: tombstones, Bytes: size, SeqNo: m.model.last(), Synced: m.model.last(),
+	searchable, _, _ := m.model.shown.count()
+	expected := shard.Stats{Docs: docs, Searchable: searchable, Tombstones: tombstones, Bytes: size, SeqNo: m.model.last(), Synced: m.model.last(),
 		Refreshed: m.model.shown.seqNo, Pruned: m.model.pruned, Ops: s.Ops}
 	if s != expected {
 		t.Fatalf("statistics %+v, expected %+v", s, expected)
