@@ -97,7 +97,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			return p.answerWith(preview.Outcome(), preview, func(w io.Writer) { printPreview(w, preview) })
 		}
 		req.Planned = p.planned
-		place := placeOf(&req)
+		place := req.Place()
 		follow := p.follow()
 		defer follow.stop()
 		m, err := p.control.Migrate(ctx, req, follow.told)
@@ -132,14 +132,6 @@ func checkWork(req *control.MigrateRequest) error {
 	return nil
 }
 
-// placeOf is where the movement is recorded, as workers are told of it.
-func placeOf(req *control.MigrateRequest) string {
-	if req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target" {
-		return req.Target
-	}
-	return req.Coordinate
-}
-
 // commandFor is the command of a verb for a movement that place records.
 func commandFor(verb string, m *control.Movement, place string) string {
 	return control.Command("movement", verb, m.ID, "--at", place)
@@ -168,6 +160,12 @@ func outcomeOf(m *control.Movement, place string) error {
 		return fault.New(fault.Conflict, "movement %s is %s%s: what it made does not stay", m.ID, m.State, orderedBy(m))
 	case movement.Failed:
 		return fault.WithNext(fault.New(fault.Held, "movement %s has failed: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
+	}
+	switch m.State {
+	case movement.Damaged:
+		return fault.WithNext(fault.New(fault.Corrupt, "movement %s: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
+	case movement.Newer:
+		return fault.WithNext(fault.New(fault.Refused, "movement %s: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
 	}
 	if m.Progress != nil && m.Progress.Failed > 0 {
 		err := fault.New(fault.Failures, "movement %s is done, and %s failed", m.ID, have(m.Progress.Failed, "document"))
@@ -231,6 +229,10 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 	}
 	if m.Progress != nil && m.State == movement.Running {
 		for _, line := range totals(m.Progress) {
+			fmt.Fprintln(w, oneLine(line))
+		}
+	} else if m.Progress != nil {
+		for _, line := range hindrances(m.Progress) {
 			fmt.Fprintln(w, oneLine(line))
 		}
 	}

@@ -102,7 +102,7 @@ func (p *program) movementLs(at *string) *cobra.Command {
 			}
 			t.print(w)
 			for i := range all {
-				if m := &all[i]; m.State == movement.Damaged {
+				if m := &all[i]; m.State.Unreadable() {
 					fmt.Fprintf(w, "  → %s\n", remedy(&control.Movement{Record: *m}, *at))
 				}
 			}

@@ -32,6 +32,8 @@ func TestOutcomes(t *testing.T) {
 		{"one is missing, and that was accepted", movement.Finished, found(reconcile.Missing, 0), 6},
 		{"as many failed as may", movement.Finished, found(reconcile.Unreadable, 1), 10},
 		{"it is compared again", movement.Running, found(reconcile.Missing, 0), 130},
+		{"its record is damaged", movement.Damaged, nil, 4},
+		{"a newer release wrote its record", movement.Newer, nil, 5},
 		{"it is undone", movement.Aborted, found(reconcile.Missing, 0), 8},
 	} {
 		m := &control.Movement{Record: movement.Record{ID: "M", State: c.state, Next: "mend it, then reshelve movement resume; or abort"}, Progress: c.progress}

@@ -77,13 +77,14 @@ func (f *following) told(m *control.Movement) {
 			f.p.note("%s", state)
 		}
 		f.state, f.printed = state, now
-		if m.Progress == nil || m.Progress.Read == 0 {
+		if m.Progress == nil {
 			return
 		}
-		f.p.note("%s", totalsLine(m.Progress))
-		for _, h := range m.Progress.Hindrances {
-			f.p.note("! %s", h.Cause)
-			f.p.note("  → %s", h.Next)
+		if m.Progress.Read > 0 {
+			f.p.note("%s", totalsLine(m.Progress))
+		}
+		for _, line := range hindrances(m.Progress) {
+			f.p.note("%s", line)
 		}
 	}
 }

@@ -34,6 +34,11 @@ func totals(p *control.Copying) []string {
 	if p.Limits != (control.Throttle{}) {
 		lines = append(lines, "limits: "+p.Limits.String())
 	}
+	return append(lines, hindrances(p)...)
+}
+
+// hindrances are why it does not get on, with what to do.
+func hindrances(p *control.Copying) (lines []string) {
 	for _, h := range p.Hindrances {
 		lines = append(lines, "! "+h.Cause, "  → "+h.Next)
 	}

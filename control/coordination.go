@@ -55,6 +55,14 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 	return s, nil
 }
 
+// Place is where the movement is recorded, as workers are told of it.
+func (req *MigrateRequest) Place() string {
+	if req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target" {
+		return req.Target
+	}
+	return req.Coordinate
+}
+
 // recorded is the target as a record names it: without credentials, and the same wherever a
 // worker is started when workers do not come through the target.
 func (req *MigrateRequest) recorded() string {

@@ -40,6 +40,10 @@ func (m *meeting) refusal(place string) error {
 		err := fault.New(fault.Conflict, "movement %s, whose record is damaged, wrote to index %s", m.other.id, m.index)
 		return fault.WithNext(err, "make sure that none of its workers is running, and then: %s", Command("movement", "set-aside", m.other.id, "--at", place))
 	}
+	if m.other.state == movement.Newer {
+		err := fault.New(fault.Conflict, "movement %s, whose record a newer release has written, wrote to index %s", m.other.id, m.index)
+		return fault.WithNext(err, "update this program; or let the release that works for that movement bring it to its end")
+	}
 	if m.other.at == "" {
 		err := fault.New(fault.Conflict, "movement %s, which is %s, writes to index %s", m.other.id, m.other.state, m.index)
 		return fault.WithNext(err, "let it go on, which takes a worker when the process that began it has ended: %s; or abort it: %s",

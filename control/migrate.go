@@ -105,7 +105,7 @@ func (c *Control) Migrate(ctx context.Context, req MigrateRequest, told func(*Mo
 		return nil, err
 	}
 	if req.NoWait {
-		return movementOf(ctx, d, side, id)
+		return movementOf(ctx, d, side, id, req.Place())
 	}
 	return c.work(ctx, d, side, id, &req, told)
 }
@@ -190,7 +190,7 @@ func unhurried(ctx context.Context) (context.Context, func()) {
 
 // work works for one movement and tells of it, until it ends or holds.
 func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id string, req *MigrateRequest, told func(*Movement)) (*Movement, error) {
-	l := &lookout{d: d, side: side, id: id}
+	l := &lookout{d: d, side: side, id: id, at: req.Place()}
 	telling, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
@@ -216,14 +216,15 @@ func (c *Control) work(ctx context.Context, d *drive.Driver, side *side, id stri
 	return m, err
 }
 
-// movementOf reads a movement with its progress.
-func movementOf(ctx context.Context, d *drive.Driver, side *side, id string) (*Movement, error) {
+// movementOf reads a movement that at records, with its progress.
+func movementOf(ctx context.Context, d *drive.Driver, side *side, id, at string) (*Movement, error) {
 	r, err := d.Shown(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	r.Next = Orders(r.Next, id, at)
 	m := &Movement{Record: r}
-	if r.State == movement.Damaged {
+	if r.State.Unreadable() {
 		return m, nil
 	}
 	if Reshapes(r.Kind) {

@@ -15,16 +15,25 @@ import (
 // Movements are those that a place records, by ID, without their progress.
 func (c *Control) Movements(ctx context.Context, at string) (all []movement.Record, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		all, err = d.Movements(ctx)
+		all, err = movementsAt(ctx, d, at)
 		return err
 	})
+	return all, err
+}
+
+// movementsAt are all movements that a place records.
+func movementsAt(ctx context.Context, d *drive.Driver, at string) ([]movement.Record, error) {
+	all, err := d.Movements(ctx)
+	for i := range all {
+		all[i].Next = Orders(all[i].Next, all[i].ID, at)
+	}
 	return all, err
 }
 
 // Movement is one, with its progress.
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
-		m, err = (&lookout{d: d, side: side, id: id}).look(ctx)
+		m, err = (&lookout{d: d, side: side, id: id, at: at}).look(ctx)
 		return ordered(claimed(ctx, side, id, err), id, at)
 	})
 	return m, err
@@ -34,7 +43,7 @@ func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err
 // it returns is the last.
 func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)) (m *Movement, err error) {
 	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
-		m, err = (&lookout{d: d, side: side, id: id}).watch(ctx, told)
+		m, err = (&lookout{d: d, side: side, id: id, at: at}).watch(ctx, told)
 		return ordered(err, id, at)
 	})
 	return m, err
@@ -44,7 +53,7 @@ func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)
 // that is paused is thought to go on.
 func rests(r *movement.Record) bool {
 	switch r.State {
-	case movement.Held, movement.Failed, movement.Switched, movement.Damaged:
+	case movement.Held, movement.Failed, movement.Switched, movement.Damaged, movement.Newer:
 		return true
 	}
 	return r.State.Ended()
@@ -68,8 +77,18 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
 		}
 		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
 	})
+	err = unsteered(err)
 	if reshapes && o.Verb == movement.Abort && fault.Next(err) == "reverse it" {
 		return fault.WithNext(fault.New(fault.KindOf(err), "%s", err.Error()), "reverse it: where nothing was handed off, that leaves all as it was")
+	}
+	return err
+}
+
+// unsteered is the error of an order for a movement whose record cannot be read: as in every state in which a verb does not
+// go, it is a conflict, with what does.
+func unsteered(err error) error {
+	if drive.IsUnread(err) {
+		return fault.Wrap(fault.Conflict, err)
 	}
 	return err
 }
@@ -80,7 +99,7 @@ func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 		if err := o.apply(ctx, d); err != nil {
 			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
 		}
-		m, err = movementOf(ctx, d, side, o.ID)
+		m, err = movementOf(ctx, d, side, o.ID, o.At)
 		return err
 	})
 	return m, err

@@ -52,7 +52,7 @@ func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan 
 	if Reshapes(m.Kind) || m.State.Ended() { // writers do not see shards
 		return nil, nil
 	}
-	if m.State != movement.Damaged {
+	if !m.State.Unreadable() {
 		other, err := migrate.ReadPlan(m)
 		if err == nil {
 			if several && other.Target != plan.Target { // one target by two names is met by their claims

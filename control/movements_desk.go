@@ -30,6 +30,7 @@ type Desk struct {
 	mu      sync.Mutex
 	looks   map[string]*cachedLook
 	busy    map[string]bool       // movements that this process works for
+	barred  map[string]barred     // those that it could not work for
 	upkeeps map[[2]string]*upkeep // the last of each index and verb
 	tasks   sync.WaitGroup
 	ctx     context.Context // ends with the desk; nil: it has no store
@@ -47,7 +48,7 @@ func (k *Desk) TakesOrders() bool { return k.side != nil }
 
 // newDesk makes the desk of a place that only tells of its movements.
 func (c *Control) newDesk(records coord.Store) *Desk {
-	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, stop: func() {}, wake: make(chan struct{}, 1)}
+	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, barred: map[string]barred{}, stop: func() {}, wake: make(chan struct{}, 1)}
 }
 
 // serveDesk makes the desk of an open folder, which is reached by dial. It works when it is told
@@ -102,13 +103,13 @@ func (k *Desk) attend(ctx context.Context) {
 			if len(all[i].Owed()) == 0 {
 				k.mind(ctx, &all[i])
 			}
-			if len(all[i].Owed()) == 0 || !k.hosts(ctx, &all[i]) || !k.take(id) {
+			if len(all[i].Owed()) == 0 || !k.hosts(ctx, &all[i]) || !k.take(&all[i]) {
 				continue
 			}
 			working.Go(func() {
-				defer k.giveBack(id)
 				err := worker.Run(ctx, k.d, k.control.lanes(k.side), worker.Options{
 					Name: workerName(), Slots: deskSlots, Movement: id, Logger: k.logger, Pause: 200 * time.Millisecond})
+				k.giveBack(&all[i], worker.IsUnable(err))
 				if err != nil && ctx.Err() == nil {
 					k.logger.Warn("the work for a movement ended", "movement", id, "error", err)
 				}
@@ -145,21 +146,36 @@ func (k *Desk) hosts(ctx context.Context, m *movement.Record) bool {
 	return err == nil || fault.Is(err, fault.NotFound) && Reshapes(m.Kind) && k.side.lane != nil
 }
 
-// take marks a movement as one that this process works for; false when it is.
-func (k *Desk) take(id string) bool {
+// barred is a movement that this process could not work for: it tries again after a while, or when something has happened
+// to the movement.
+type barred struct {
+	events int64
+	until  time.Time
+}
+
+// barredFor is how long it waits.
+const barredFor = 30 * time.Second
+
+// take marks a movement as one that this process works for; false when it is, or could not be a moment ago.
+func (k *Desk) take(m *movement.Record) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.busy[id] {
+	bar := k.barred[m.ID]
+	if k.busy[m.ID] || bar.events == m.Events && time.Now().Before(bar.until) {
 		return false
 	}
-	k.busy[id] = true
+	k.busy[m.ID] = true
+	delete(k.barred, m.ID)
 	return true
 }
 
-func (k *Desk) giveBack(id string) {
+func (k *Desk) giveBack(m *movement.Record, unable bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.busy, id)
+	delete(k.busy, m.ID)
+	if unable {
+		k.barred[m.ID] = barred{m.Events, time.Now().Add(barredFor)}
+	}
 }
 
 // Begin plans a migration into the served store and starts it; the target of the request is
@@ -178,7 +194,9 @@ func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error)
 }
 
 // Movements are all, by ID, without their progress.
-func (k *Desk) Movements(ctx context.Context) ([]movement.Record, error) { return k.d.Movements(ctx) }
+func (k *Desk) Movements(ctx context.Context) ([]movement.Record, error) {
+	return movementsAt(ctx, k.d, k.at)
+}
 
 // cachedLook is the newest look at one movement.
 type cachedLook struct {
@@ -198,10 +216,10 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 	k.mu.Lock()
 	seen := k.looks[id]
 	if seen == nil {
-		seen = &cachedLook{lookout: lookout{d: k.d, side: k.side, id: id}}
+		seen = &cachedLook{lookout: lookout{d: k.d, side: k.side, id: id, at: k.at}}
 		k.looks[id] = seen
 	}
-	if r.State.Ended() || r.State == movement.Damaged {
+	if r.State.Ended() || r.State.Unreadable() {
 		delete(k.looks, id)
 	}
 	k.mu.Unlock()
@@ -244,6 +262,7 @@ func (k *Desk) SetAside(ctx context.Context, id string) (*SetAside, error) {
 
 // Throttle changes the limits of a movement; see [Control.Throttle].
 func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
+	o.At = k.at
 	m, err := throttle(ctx, k.d, k.side, o, change)
 	return m, k.ordered(err, o.ID)
 }

@@ -17,6 +17,7 @@ type lookout struct {
 	d     *drive.Driver
 	side  *side // of the movement; nil: nothing is known but the records
 	id    string
+	at    string        // where it is recorded, as orders name the place; "": nobody gives any
 	every time.Duration // between two looks, at least; 0: lookEvery
 
 	looks  []migrate.Progress // the counts of those before, the oldest first, since it runs
@@ -75,7 +76,7 @@ func (l *lookout) watch(ctx context.Context, told func(*Movement)) (m *Movement,
 // look reads the movement, and says how fast it is. It is not safe for concurrent use.
 func (l *lookout) look(ctx context.Context) (*Movement, error) {
 	began := time.Now()
-	m, err := movementOf(ctx, l.d, l.side, l.id)
+	m, err := movementOf(ctx, l.d, l.side, l.id, l.at)
 	l.took = time.Since(began)
 	if err != nil || m.Progress == nil {
 		return m, err
@@ -85,6 +86,10 @@ func (l *lookout) look(ctx context.Context) (*Movement, error) {
 		return nil, err
 	}
 	l.judge(m, now)
+	for i := range m.Progress.Hindrances {
+		h := &m.Progress.Hindrances[i]
+		h.Next = Orders(h.Next, l.id, l.at)
+	}
 	return m, nil
 }
 

@@ -49,9 +49,9 @@ func throttle(ctx context.Context, d *drive.Driver, side *side, o Order, change 
 		return e, err
 	})
 	if err != nil {
-		return nil, err
+		return nil, unsteered(err)
 	}
-	return (&lookout{d: d, side: side, id: o.ID}).look(ctx)
+	return (&lookout{d: d, side: side, id: o.ID, at: o.At}).look(ctx)
 }
 
 // reshapingRate is how a split or a merge is limited: in bytes alone.

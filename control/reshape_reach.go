@@ -43,7 +43,7 @@ func (c *Control) Reshape(ctx context.Context, at string, req ReshapeRequest) (m
 		if m, err = r.BeginReshape(ctx, req); err != nil || req.Wait == nil {
 			return err
 		}
-		l := &lookout{d: drive.New(s.coord, work.Default.ClockTolerance), side: s, id: m.ID, every: 100 * time.Millisecond}
+		l := &lookout{d: drive.New(s.coord, work.Default.ClockTolerance), side: s, id: m.ID, at: req.At, every: 100 * time.Millisecond}
 		m, err = l.watch(ctx, req.Wait.Told)
 		return err
 	})

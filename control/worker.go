@@ -70,11 +70,11 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 	case ctx.Err() != nil: // it was told to stop, and has
 		return nil, nil
 	}
-	return movementsMet(ctx, d, side, board.Touched())
+	return movementsMet(ctx, d, side, req.Join, board.Touched())
 }
 
 // movementsMet are those that a worker has touched, and those that have not ended.
-func movementsMet(ctx context.Context, d *drive.Driver, side *side, touched []string) (met []*Movement, err error) {
+func movementsMet(ctx context.Context, d *drive.Driver, side *side, at string, touched []string) (met []*Movement, err error) {
 	all, err := d.Movements(ctx)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func movementsMet(ctx context.Context, d *drive.Driver, side *side, touched []st
 		if _, found := slices.BinarySearch(touched, all[i].ID); !found && all[i].State.Ended() {
 			continue
 		}
-		m, err := movementOf(ctx, d, side, all[i].ID)
+		m, err := movementOf(ctx, d, side, all[i].ID, at)
 		if err != nil {
 			return nil, err
 		}

@@ -3,22 +3,31 @@ package drive
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 )
 
 // setAside is the prefix of records of movements that were damaged, and that somebody has set aside.
 const setAside = "set-aside/"
 
-// readMovement reads the record of a movement: fault.Corrupt when it is none, or another's, with what
-// to do about it. As in all next actions of movements, the order names neither the movement nor its place: what
+// readMovement reads the record of a movement: fault.Corrupt when it is none, or another's, and fault.Refused when a newer
+// release has written it (see IsUnread), with what to do about it. As in all next actions of movements, the order names neither the movement nor its place: what
 // knows both completes it (control.Orders).
 func readMovement(record coord.Record) (r movement.Record, err error) {
 	id := strings.TrimPrefix(record.Key, movements)
+	var version struct {
+		Schema work.Schema `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(record.Value, &version); work.IsNewer(err) {
+		err = fault.New(fault.Refused, "a newer release has written the record of the movement: %w", err)
+		return r, fault.WithNext(err, "update this program: the movement is left alone until then")
+	}
 	err = decode(record.Value, &r)
 	if err == nil && r.ID != id {
 		err = fault.New(fault.Corrupt, "the record is of movement %q", r.ID)
@@ -33,16 +42,23 @@ func readMovement(record coord.Record) (r movement.Record, err error) {
 	return r, fault.WithNext(err, "reshelve movement set-aside")
 }
 
-// shown is the record of a movement; one that is damaged is shown as such.
+// IsUnread tells whether an error says of the record of a movement that it cannot be read: no order can reach the movement.
+func IsUnread(err error) bool { return fault.Is(err, fault.Corrupt) || work.IsNewer(err) }
+
+// shown is the record of a movement; one that is damaged, or of a newer release, is shown as such.
 func shown(record coord.Record) movement.Record {
 	r, err := readMovement(record)
-	if err != nil {
-		return movement.DamagedRecord(strings.TrimPrefix(record.Key, movements), err.Error(), fault.Next(err))
+	if err == nil {
+		return r
 	}
-	return r
+	state := movement.Damaged
+	if work.IsNewer(err) {
+		state = movement.Newer
+	}
+	return movement.UnreadRecord(strings.TrimPrefix(record.Key, movements), state, err.Error(), fault.Next(err))
 }
 
-// Shown is Movement of a record that may be damaged: then its state says so.
+// Shown is Movement of a record that perhaps cannot be read: then its state says so.
 func (d *Driver) Shown(ctx context.Context, id string) (r movement.Record, err error) {
 	err = again(ctx, func() error {
 		record, err := d.store.Get(ctx, movements+id)
@@ -57,7 +73,7 @@ func (d *Driver) Shown(ctx context.Context, id string) (r movement.Record, err e
 // SetAside moves the damaged record of a movement out of the way, and gives the key under which it is
 // kept: "set-aside/ID", or, where another one is, that with a number. What was set aside before stays, and
 // so does what the movement has made, and what else is recorded of it. It is fault.Refused of a record
-// that can be read.
+// that can be read, here or by a newer release.
 func (d *Driver) SetAside(ctx context.Context, id string) (key string, err error) {
 	err = again(ctx, func() error {
 		for {
@@ -68,7 +84,10 @@ func (d *Driver) SetAside(ctx context.Context, id string) (key string, err error
 			if err != nil {
 				return fault.At(noMovement(err), "movement "+id)
 			}
-			if _, err := readMovement(record); err == nil {
+			switch _, err := readMovement(record); {
+			case work.IsNewer(err):
+				return fault.At(err, "movement "+id)
+			case err == nil:
 				err = fault.New(fault.Refused, "the record of the movement is not damaged")
 				return fault.At(fault.WithNext(err, "reshelve movement abort"), "movement "+id)
 			}

@@ -70,6 +70,30 @@ func TestADamagedRecordIsShownAndHindersNothing(t *testing.T) {
 	}
 }
 
+// TestARecordOfANewerReleaseIsLeftAlone: it is shown as such, no order reaches it, and it is not set aside.
+func TestARecordOfANewerReleaseIsLeftAlone(t *testing.T) {
+	store := memory.New()
+	d := drive.New(store, 0)
+	const value = `{"schemaVersion":2,"id":["m"],"state":7}`
+	if _, err := store.Create(t.Context(), "movements/m", []byte(value)); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := d.Movements(t.Context()); err != nil || len(all) != 1 || all[0].ID != "m" || all[0].State != movement.Newer || all[0].Next == "" || len(all[0].Owed()) > 0 {
+		t.Errorf("%+v %v", all, err)
+	}
+	_, err := d.Movement(t.Context(), "m")
+	_, _, applied := d.Apply(t.Context(), "m", movement.Event{Verb: movement.Abort})
+	_, aside := d.SetAside(t.Context(), "m")
+	for _, err := range []error{err, applied, aside} {
+		if !drive.IsUnread(err) || !fault.Is(err, fault.Refused) || fault.Next(err) == "" {
+			t.Errorf("%v → %s", err, fault.Next(err))
+		}
+	}
+	if there, err := store.Get(t.Context(), "movements/m"); err != nil || string(there.Value) != value {
+		t.Errorf("%q %v", there.Value, err)
+	}
+}
+
 // TestNothingThatWasSetAsideIsLost: of records that are damaged one after the other under one key, each is kept.
 func TestNothingThatWasSetAsideIsLost(t *testing.T) {
 	store := memory.New()

@@ -33,7 +33,7 @@ func TestDamagedRecordsByHTTP(t *testing.T) {
 	if next, _ := m["next"].(string); status != http.StatusOK || m["state"] != "damaged" || !strings.Contains(next, "set-aside") || m["cause"] == "" {
 		t.Errorf("%d %v", status, m)
 	}
-	if status, _, p := s.ask("POST", root+"/junk/abort", ""); status != http.StatusInternalServerError || !strings.Contains(p["next"].(string), "reshelve movement set-aside junk --at /") {
+	if status, _, p := s.ask("POST", root+"/junk/abort", ""); status != http.StatusConflict || !strings.Contains(p["next"].(string), "reshelve movement set-aside junk --at /") {
 		t.Errorf("%d %v", status, p)
 	}
 	if _, _, text := s.ask("GET", "/_reshelve/metrics", ""); !strings.Contains(text["text"].(string), `state="damaged"} 2`) {

@@ -82,7 +82,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			continue
 		}
 		m, err := g.desk.Look(ctx, all[i].ID)
-		if err != nil || m.State == movement.Damaged {
+		if err != nil || m.State.Unreadable() {
 			// The others are told all the same.
 			to <- prometheus.MustNewConstMetric(gaugeUnreadable, prometheus.GaugeValue, 1, all[i].ID)
 			continue

@@ -56,7 +56,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) error {
 	p, err := ProgressOf(ctx, t.Driver, t.movement)
 	if err == nil { // it will be read when this has ended, too
-		p.Phase, p.Workers, p.Waiting = "", 0, ""
+		p.Phase, p.Workers, p.Waiting, p.Unable = "", 0, "", nil
 		p.Pace = PaceOf(p, p, p.Limits, p.AsOf)
 		err = t.Driver.Make(ctx, reported, p)
 	}

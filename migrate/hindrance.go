@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -23,6 +24,7 @@ type Hindrance struct {
 // Hinder tells what hinders a migration. Still is for how long no document has got on while
 // somebody worked; allowed is how many documents may fail. It is pure.
 func Hinder(p *Progress, still time.Duration, allowed int64, now time.Time) (all []Hindrance) {
+	all = p.kept()
 	if open, until := p.Limits.Hours.Open(now); !open {
 		all = append(all, Hindrance{
 			Cause: "it waits for its hours, " + p.Limits.Hours.String() + ", which begin at " + until.Format("2006-01-02 15:04 -0700"),
@@ -37,6 +39,18 @@ func Hinder(p *Progress, still time.Duration, allowed int64, now time.Time) (all
 	}
 	if left, known := p.Pace.Left(); known && left > TooLong {
 		all = append(all, p.tooSlow(left, now))
+	}
+	return all
+}
+
+// kept are why processes cannot work for it, while none does.
+func (p *Progress) kept() (all []Hindrance) {
+	if p.Workers > 0 {
+		return nil
+	}
+	for _, i := range p.Unable {
+		next := cmp.Or(i.Next, "start a worker where that is not so")
+		all = append(all, Hindrance{Cause: "worker " + i.Worker + " cannot work for it: " + i.Cause, Next: next})
 	}
 	return all
 }

@@ -196,6 +196,12 @@ func ours(err error) error {
 	return worker.Unable(err)
 }
 
+// gone is the error of a repository that can be read and lacks the snapshot: no worker gets on without it.
+func (p *Plan) gone(err error) error {
+	err = fault.New(fault.Refused, "snapshot %s, which is moved, is not in the repository %s any more: %s", p.Snapshot, p.Repository, err)
+	return fault.WithNext(err, "reshelve movement abort, and migrate another snapshot; or bring that repository back to its place, then reshelve movement resume")
+}
+
 func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (err error) {
 	if both.plan, err = ReadPlan(m); err != nil {
 		return err
@@ -207,6 +213,9 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	both.from, err = l.Open(ctx, both.plan.Repository)
 	if err == nil {
 		both.snapshot, err = both.from.Find(ctx, both.plan.SnapshotUUID)
+		if fault.Is(err, fault.NotFound) {
+			return both.plan.gone(err)
+		}
 	}
 	if err == nil {
 		both.target, err = l.Reach(ctx, both.plan.Target)

@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/worker"
 )
 
 // Progress is how far a migration is, as its records tell.
@@ -32,6 +33,8 @@ type Progress struct {
 	// Waiting is why a worker waits for the target, when one does.
 	Waiting string `json:"waiting,omitempty"`
 	Pace
+	// Unable is why processes cannot work for it, that have tried lately.
+	Unable []worker.Inability `json:"unable,omitempty"`
 	// Hindrances are why it does not get to its end as it is, or not before long.
 	Hindrances []Hindrance `json:"hindrances,omitempty"`
 	// Verified is what the last comparison has shown, index by index.
@@ -131,6 +134,9 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	}
 	p.AsOf = holders.asOf()
 	if p.Waiting, err = waitingOf(ctx, d, m.ID, plan.Policy.Heartbeat, now); err != nil {
+		return nil, err
+	}
+	if p.Unable, err = worker.Inabilities(ctx, d, m, now); err != nil {
 		return nil, err
 	}
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {

@@ -187,6 +187,9 @@ func Begin(m *movement.Record, limits Limits, now time.Time) *Progress {
 func (p *Progress) Judge(m *movement.Record, earlier *Progress, still time.Duration, now time.Time) {
 	if m.State != movement.Running {
 		p.Pace = PaceOf(p, p, p.Limits, now) // how much is done, no more
+		if len(m.Owed()) > 0 {
+			p.Hindrances = p.kept()
+		}
 		return
 	}
 	if earlier == nil {

@@ -38,13 +38,19 @@ const (
 )
 
 // Damaged is the state in which a record is shown that cannot be read; none is stored with it. See
-// [DamagedRecord].
+// [UnreadRecord].
 const Damaged State = "damaged"
+
+// Newer is the state in which a record is shown that a newer release has written; none is stored with it.
+const Newer State = "newer"
 
 // States are all that are stored, in the order of a life.
 var States = []State{
 	Planned, Running, Paused, Held, Switched, Failed, Aborting, Reversing, Finished, Aborted, Reversed,
 }
+
+// Unreadable tells whether it is that of a record that this release cannot read.
+func (s State) Unreadable() bool { return s == Damaged || s == Newer }
 
 // Ended tells whether nothing more will happen.
 func (s State) Ended() bool { return s == Finished || s == Aborted || s == Reversed }
@@ -166,9 +172,10 @@ func (r *Record) Owed() []Effect {
 	return nil
 }
 
-// DamagedRecord is shown in place of a record that cannot be read: it has no kind, and no work to do.
-func DamagedRecord(id, cause, next string) Record {
-	return Record{ID: id, State: Damaged, Plan: json.RawMessage("{}"), Phases: []Phase{}, Journal: []Applied{}, Cause: short(cause), Next: next}
+// UnreadRecord is shown in place of a record that cannot be read, in the state Damaged or Newer: it has no kind, and no
+// work to do.
+func UnreadRecord(id string, state State, cause, next string) Record {
+	return Record{ID: id, State: state, Plan: json.RawMessage("{}"), Phases: []Phase{}, Journal: []Applied{}, Cause: short(cause), Next: next}
 }
 
 // Check tells what is wrong with a record that no sequence of events makes: fault.Bug.

@@ -16,7 +16,7 @@ import (
 // TestADamagedMovementEndsNoSlot: others are worked for, and what was kept for its end stays.
 func TestADamagedMovementEndsNoSlot(t *testing.T) {
 	f := newFleet(t)
-	for key, value := range map[string]string{"movements/junk": "junk", "closing/junk": `{}`, "closing/gone": `{}`} {
+	for key, value := range map[string]string{"movements/junk": "junk", "movements/newer": `{"schemaVersion":2}`, "closing/junk": `{}`, "closing/gone": `{}`} {
 		if _, err := f.Store().Create(t.Context(), key, []byte(value)); err != nil {
 			t.Fatal(err)
 		}

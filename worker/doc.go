@@ -17,7 +17,8 @@
 //  2. No slot needs another: there is no leader, and whoever comes goes on from the records.
 //  3. Being told to stop, a slot stores how far it has come and gives its lease back.
 //  4. What lies with one worker (a credential or a mount that it lacks, its clock) holds no movement: it
-//     says so, and leaves the work to others. See [Unable].
+//     says so, in a record that the movement's progress shows, and leaves the work to others. See [Unable]
+//     and [Inability].
 //  5. What an event says about a movement is applied once, whoever tells it how often.
 //
 // Absent on purpose: leases and retries (drive), decisions (movement, work).

@@ -154,7 +154,7 @@ func Beating[T any, P drive.Piece[T]](s Slot, m *movement.Record, held *drive.He
 				_ = beat() // a lost lease ends the context
 				now, err := s.Driver.Movement(ctx, m.ID)
 				switch {
-				case fault.Is(err, fault.NotFound), fault.Is(err, fault.Corrupt), // no order can reach it any more
+				case fault.Is(err, fault.NotFound), drive.IsUnread(err), // no order can reach it any more
 					err == nil && (!same(m, &now) || s.Sees != nil && !s.Sees(&now)):
 					stop(errMoved)
 				}

@@ -27,10 +27,10 @@ func Tidy(ctx context.Context, d *drive.Driver) error {
 		id, _, _ := strings.Cut(key, "/")
 		if _, known := over[id]; !known {
 			m, err := d.Movement(ctx, id)
-			if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Corrupt) {
+			if err != nil && !fault.Is(err, fault.NotFound) && !drive.IsUnread(err) {
 				return err
 			}
-			over[id] = fault.Is(err, fault.NotFound) || err == nil && m.State.Ended() // of a damaged record nobody knows
+			over[id] = fault.Is(err, fault.NotFound) || err == nil && m.State.Ended() // of a record that cannot be read nobody knows
 		}
 		if over[id] {
 			if err := d.Remove(ctx, closing+key); err != nil {

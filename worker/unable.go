@@ -1,10 +1,18 @@
 package worker
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 )
 
@@ -70,4 +78,64 @@ func (b *bars) without(ready []*movement.Record) (left []*movement.Record, why e
 		return left, nil
 	}
 	return nil, why
+}
+
+// Inability is why a process cannot work for a movement, on record for whoever looks at it.
+type Inability struct {
+	Worker string          `json:"worker"` // the process that met it last
+	Owed   movement.Effect `json:"owed"`   // what it came to do: another thing it can do perhaps
+	Cause  string          `json:"cause"`
+	Next   string          `json:"next,omitempty"`
+	At     time.Time       `json:"at"`
+}
+
+// An inability is on record for so long after it was met last.
+const inabilityCounts = 3 * barsFor
+
+// inabilities is the prefix of those of a movement. They are no pieces of it: they count while it is undone, too.
+func inabilities(id string) string { return ClosingKey(id) + "/unable/" }
+
+// Inabilities are those that count at now for what a movement owes, one for each cause.
+func Inabilities(ctx context.Context, d *drive.Driver, m *movement.Record, now time.Time) (all []Inability, err error) {
+	there, err := drive.Pieces[Inability](ctx, d, inabilities(m.ID))
+	for _, i := range there {
+		if now.Sub(i.At) <= inabilityCounts && slices.Contains(m.Owed(), i.Owed) {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b Inability) int { return cmp.Compare(a.Cause, b.Cause) })
+	return all, err
+}
+
+// record puts down why this process cannot work for a movement. There is one record for each cause: it is written again
+// now and then, and removed when it counts no more, or the movement has ended.
+func (s Slot) record(ctx context.Context, m *movement.Record, why error) error {
+	now, err := s.Driver.Now(ctx)
+	if err != nil {
+		return err
+	}
+	there, err := drive.Pieces[Inability](ctx, s.Driver, inabilities(m.ID))
+	if err != nil {
+		return err
+	}
+	process, owed := s.Worker[:max(strings.LastIndexByte(s.Worker, '-'), 0)], m.Owed()[0]
+	digest := fnv.New32a()
+	_, _ = digest.Write([]byte(string(owed) + why.Error()))
+	name := fmt.Sprintf("%08x", digest.Sum32())
+	for other, i := range there {
+		switch age := now.Sub(i.At); {
+		case other == name && age < barsFor:
+			return nil
+		case age > inabilityCounts:
+			err = errors.Join(err, s.Driver.Remove(ctx, inabilities(m.ID)+other))
+		}
+	}
+	i := Inability{Worker: process, Owed: owed, Cause: why.Error(), Next: fault.Next(why), At: now}
+	if err := errors.Join(err, s.Driver.Put(ctx, inabilities(m.ID)+name, i)); err != nil {
+		return err
+	}
+	if m, err := s.Driver.Movement(ctx, m.ID); fault.Is(err, fault.NotFound) || err == nil && m.State.Ended() { // it comes too late
+		return Tidy(ctx, s.Driver)
+	}
+	return nil
 }

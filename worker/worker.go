@@ -109,7 +109,7 @@ func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) 
 		case err == nil:
 			said = ""
 		case ctx.Err() == nil:
-			if err := s.failed(m, err, &said); err != nil {
+			if err := s.failed(ctx, m, err, &said); err != nil {
 				return err
 			}
 		}
@@ -122,11 +122,17 @@ func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) 
 
 // failed tells of a turn that failed; the error, if any, ends the slot. M is nil when no
 // movement was chosen. Said is what was logged before.
-func (s Slot) failed(m *movement.Record, err error, said *string) error {
+func (s Slot) failed(ctx context.Context, m *movement.Record, err error, said *string) error {
 	switch {
 	case IsUnable(err):
-		if m != nil && s.bars.add(m.ID, err) {
+		if m == nil {
+			return nil
+		}
+		if s.bars.add(m.ID, err) {
 			s.Logger.Error("this worker cannot work for a movement, and leaves it to others", "worker", s.Worker, "movement", m.ID, "error", err, "next", fault.Next(err))
+		}
+		if e := s.record(ctx, m, err); e != nil && ctx.Err() == nil {
+			s.Logger.Warn("that is not on record", "worker", s.Worker, "movement", m.ID, "error", e)
 		}
 		return nil
 	case m == nil && !drive.Passing(err):
@@ -160,6 +166,9 @@ func (s Slot) choose(ctx context.Context, lanes map[movement.Kind]Lane, o Option
 	var ready []*movement.Record
 	for i := range all {
 		r := &all[i]
+		if r.State.Unreadable() && s.bars.add(r.ID, fault.New(fault.Refused, "%s", r.Cause)) {
+			s.Logger.Error("the record of a movement cannot be read: this worker leaves that one alone", "worker", s.Worker, "movement", r.ID, "error", r.Cause, "next", r.Next)
+		}
 		if lanes[r.Kind] == nil {
 			continue
 		}
@@ -278,10 +287,10 @@ func (s Slot) tell(ctx context.Context, m *movement.Record, e movement.Event) er
 	e.By, e.Stint = s.Worker, m.Stint
 	_, _, err := s.Driver.Apply(ctx, m.ID, e)
 	switch {
+	case drive.IsUnread(err), fault.Is(err, fault.NotFound): // damaged, or set aside, meanwhile: others are worked for
+		return Unable(err)
 	case fault.Is(err, fault.Conflict), fault.Is(err, fault.Refused):
 		return nil
-	case fault.Is(err, fault.Corrupt), fault.Is(err, fault.NotFound): // damaged, or set aside, meanwhile: others are worked for
-		return Unable(err)
 	}
 	return err
 }
