@@ -98,7 +98,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		}
 		req.Planned = p.planned
 		place := req.Place()
-		follow := p.follow()
+		follow := p.follow(place)
 		defer follow.stop()
 		m, err := p.control.Migrate(ctx, req, follow.told)
 		follow.stop()

@@ -164,7 +164,7 @@ verb that began it. It only looks: ending it ends nothing else.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		follow := p.follow()
+		follow := p.follow(*at)
 		defer follow.stop()
 		m, err := p.control.Watch(ctx, *at, args[0], follow.told)
 		follow.stop()

@@ -18,6 +18,7 @@ import (
 // another. It is safe for concurrent use.
 type following struct {
 	p    *program
+	at   string        // the place that records it
 	bars *mpb.Progress // nil when not on a terminal
 	bar  *mpb.Bar
 
@@ -28,8 +29,8 @@ type following struct {
 	stopped bool
 }
 
-func (p *program) follow() *following {
-	f := &following{p: p}
+func (p *program) follow(place string) *following {
+	f := &following{p: p, at: place}
 	if p.quiet || !isTerminal(p.stderr) {
 		return f
 	}
@@ -60,7 +61,7 @@ func (f *following) lines() []string {
 			width, height = w, h
 		}
 	}
-	return screen(f.now, width, height-1)
+	return screen(f.now, f.at, width, height-1)
 }
 
 // told takes a look at the movement.
@@ -71,7 +72,7 @@ func (f *following) told(m *control.Movement) {
 	if f.p.quiet || f.bars != nil {
 		return
 	}
-	state, now := stateLine(m), time.Now()
+	state, now := stateLine(m, f.at), time.Now()
 	if changed := state != f.state; changed || now.Sub(f.printed) >= plainEvery {
 		if changed {
 			f.p.note("%s", state)
@@ -99,6 +100,6 @@ func (f *following) stop() {
 	f.bar.Abort(true)
 	f.bars.Wait()
 	if f.now != nil {
-		f.p.note("%s", stateLine(f.now))
+		f.p.note("%s", stateLine(f.now, f.at))
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/reshelve/reshelve/movement"
 )
 
-// screen is a movement on a terminal of so many columns and rows: what it is doing, a bar for
+// screen is a movement, which place records, on a terminal of so many columns and rows: what it is doing, a bar for
 // each index of as many as there is room for, those at work first, the totals, and what
 // hinders it.
-func screen(m *control.Movement, width, height int) []string {
-	lines := []string{stateLine(m)}
+func screen(m *control.Movement, place string, width, height int) []string {
+	lines := []string{stateLine(m, place)}
 	var below []string
 	if m.Progress != nil {
 		below = totals(m.Progress)
@@ -140,8 +140,8 @@ func totalsLine(p *control.Copying) string {
 	return strings.Join(words, ", ")
 }
 
-// stateLine is what a movement is doing, and when somebody has stopped it, who and why.
-func stateLine(m *control.Movement) string {
+// stateLine is what a movement, which place records, is doing, and when somebody has stopped it, who and why.
+func stateLine(m *control.Movement, place string) string {
 	line := fmt.Sprintf("movement %s: %s", m.ID, m.State)
 	phase := ""
 	switch current := m.Current(); {
@@ -161,7 +161,7 @@ func stateLine(m *control.Movement) string {
 		line += orderedBy(m)
 	}
 	if m.State == movement.Paused {
-		line += "; it goes on with reshelve movement resume " + m.ID
+		line += "; it goes on with " + commandFor(string(movement.Resume), m, place)
 	}
 	return line
 }

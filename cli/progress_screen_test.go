@@ -42,7 +42,7 @@ a-very-long-… ██████████░░░░░░░░░░  50
 42 %, 3 min 20 s left, 12,345 documents/s, 23.4 MB/s, 1,234,567 documents, 3.0 GiB, 3 workers, 2 retries, 1 document failed`},
 		{200, 1, `movement M: running, documents`},
 	} {
-		lines := screen(shown(), c.width, c.height)
+		lines := screen(shown(), "./data", c.width, c.height)
 		if got := strings.Join(lines, "\n"); got != c.want {
 			t.Errorf("%d × %d:\n%s\nwant\n%s", c.width, c.height, got, c.want)
 		}
@@ -56,7 +56,7 @@ func TestTheScreenOfWhatIsHindered(t *testing.T) {
 	m := shown()
 	m.Progress.Limits.DocumentsPerSecond = 10
 	m.Progress.Hindrances = []control.Hindrance{{Cause: "it takes for ever", Next: "raise the limits"}}
-	got := strings.Join(screen(m, 60, 24)[5:], "\n")
+	got := strings.Join(screen(m, "./data", 60, 24)[5:], "\n")
 	if want := "limits: 10 documents/s\n! it takes for ever\n  → raise the limits"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -71,7 +71,7 @@ func TestStateLines(t *testing.T) {
 	}{
 		{[]movement.Event{{Verb: movement.Start}}, "movement M: running"},
 		{[]movement.Event{{Verb: movement.Start}, {Verb: movement.Pause, By: "ann", Why: "lunch"}},
-			"movement M: paused by ann: lunch; it goes on with reshelve movement resume M"},
+			"movement M: paused by ann: lunch; it goes on with reshelve movement resume M --at './my data'"},
 		{[]movement.Event{{Verb: movement.Start}, {Verb: movement.Pause}, {Verb: movement.Abort, By: "ben"}, {Happened: movement.Undone, By: "w1"}},
 			"movement M: aborted by ben"},
 		{[]movement.Event{{Verb: movement.Start}, {Happened: movement.PhaseBegun, Phase: "documents"}, {Happened: movement.Stuck, Phase: "documents", Cause: "no disk"}},
@@ -86,7 +86,7 @@ func TestStateLines(t *testing.T) {
 			}
 			m.Record = next
 		}
-		if got := stateLine(m); got != c.want {
+		if got := stateLine(m, "./my data"); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}

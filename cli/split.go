@@ -50,7 +50,7 @@ func (p *program) reshape(ctx context.Context, r *reshaping) error {
 		}
 		return p.answerWith(plan.Outcome(), plan, func(w io.Writer) { printReshapePlan(w, plan) })
 	}
-	follow := p.follow()
+	follow := p.follow(r.at)
 	defer follow.stop()
 	if r.wait {
 		r.req.Wait = &control.WaitReshaping{Told: follow.told, Planned: func(plan *control.ReshapePlan) {

@@ -223,6 +223,32 @@ func TestRefusalsOfMovements(t *testing.T) {
 	}
 }
 
+// TestRefusedPlansNameFields: what is wrong with an order by HTTP is said in its own words.
+func TestRefusedPlansNameFields(t *testing.T) {
+	s := serveMovements(t)
+	if status, _, answer := s.ask("PUT", "/shelves/_doc/1", `{"there":true}`); status >= 300 {
+		t.Fatal(status, answer)
+	}
+	if status, _, answer := s.ask("POST", "/shelves/_refresh", ""); status >= 300 {
+		t.Fatal(status, answer)
+	}
+	basic, types := repositoryOf(t, "opensearch-2.19.0-basic"), repositoryOf(t, "elasticsearch-2.4.6-basic")
+	for field, order := range map[string]map[string]any{
+		"metadata.types": {"from": types},
+		"intoExisting":   {"from": basic, "indices": []string{"shelves"}},
+		"rename":         {"from": basic, "rename": map[string]string{"shelves": "Not A Name"}},
+		"noVersions":     {"from": basic, "noVersions": true, "delta": true},
+		"since":          {"from": basic, "delta": true},
+	} {
+		order["kind"] = "migrate"
+		status, _, p := s.ask("POST", "/_reshelve/movements", string(mustJSON(t, order)))
+		text := string(mustJSON(t, p))
+		if status < 400 || !strings.Contains(text, field) || strings.Contains(text, "--") {
+			t.Errorf("%s: %d %s", field, status, text)
+		}
+	}
+}
+
 // TestABodyWithoutItsTypeIsToldWhatToSend: as curl -d sends it.
 func TestABodyWithoutItsTypeIsToldWhatToSend(t *testing.T) {
 	s := serveMovements(t)

@@ -142,6 +142,9 @@ func (w *wanted) request() (req control.MigrateRequest, err error) {
 
 func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
 	m, err := s.beginKind(ctx, in)
+	if err != nil && in.Body.Kind == string(movement.Migrate) {
+		return nil, byFields(err)
+	}
 	if err != nil {
 		return nil, problemOf(err)
 	}

@@ -96,7 +96,7 @@ func Parse(text []byte) (*Steps, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fault.New(fault.Usage, "the steps are not understood: %w", err)
+		return nil, fault.New(fault.Usage, "the steps are not understood: %s", whole(err))
 	}
 	if len(file.Steps) == 0 || len(file.Steps) > maxSteps {
 		return nil, fault.New(fault.Usage, "there are %d steps; write 1 to %d below \"steps:\"", len(file.Steps), maxSteps)
@@ -262,3 +262,6 @@ func (s *Steps) For(index string) *Program {
 	}
 	return p
 }
+
+// whole is the text of an error of the YAML library, which cuts what it quotes within characters: without their rests.
+func whole(err error) string { return strings.ToValidUTF8(err.Error(), "") }

@@ -138,7 +138,7 @@ func (t *translation) mappings(i Index, underTypes bool) ([]typed, error) {
 		names = append(names, m.key)
 	}
 	err = fault.New(fault.Refused, "there are %d mapping types: %s", len(names), strings.Join(names, ", "))
-	return nil, fault.WithNext(err, "choose: one index for each type (split), or one with the fields of all (merge)")
+	return nil, fault.WithNext(err, "choose with --types: one index for each type (split), or one with the fields of all (merge)")
 }
 
 // split makes an index of each type.

@@ -155,7 +155,7 @@ func (t *translation) templateMapping(mappings *node, where string) (*node, erro
 		return newObject(), nil
 	case len(mappings.members) > 1 && t.types == "":
 		err := fault.New(fault.Refused, "the template has %d mapping types", len(mappings.members))
-		return nil, fault.WithNext(err, "choose: one index for each type (split), or one with the fields of all (merge)")
+		return nil, fault.WithNext(err, "choose with --types: one index for each type (split), or one with the fields of all (merge)")
 	}
 	for _, m := range mappings.members {
 		if !m.value.isObject() {
