@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&b.workers, "workers", 8, "slots of the migration")
 	only := flag.String("only", "null,killed,server,folder", "what is measured, between commas")
 	flag.StringVar(&b.repository, "repository", "", "a repository of such a snapshot that was made before, for all but the server")
-	flag.IntVar(&b.warm, "warm", 25_000, "documents of a round that the server loads before, of which there are as many as it takes until they agree")
+	flag.IntVar(&b.warm, "warm", 100_000, "documents of a round that the server loads before, of which there are as many as it takes until they agree")
 	binary := flag.String("binary", "", "a reshelve that was built before")
 	flag.Parse()
 	var err error
