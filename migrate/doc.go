@@ -135,6 +135,7 @@
 //	letter/RUN/ITEM           the piece of what is sent again of an item
 //	failed/ITEM/FROM          the documents of a batch that failed, by cause
 //	failure/ITEM/FROM         the same, one by one
+//	former/PIECE              until when holders of a piece that was begun anew may have sent
 //	share/PROCESS             how many slots of a process send, and what it waits for
 //	plan/completed            the plan, when the snapshot has been taken
 //
@@ -162,6 +163,8 @@
 // snapshot once more: it sends what was found missing, stale or different, and what was not
 // compared one by one.
 //
-// Absent on purpose: reading (snapshot), sending (cluster), translating metadata (translate),
+// Absent on purpose: a condition on the deletion of an index. Servers delete by name alone, so that abort looks at
+// the index's uuid and label first; what somebody else puts under that name within the time of that one request is
+// deleted. Nor are here reading (snapshot), sending (cluster), translating metadata (translate),
 // comparing (reconcile).
 package migrate

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/chance"
@@ -276,9 +277,33 @@ func (s Slot) phase(ctx context.Context, lane Lane, m *movement.Record) (worked 
 func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outcome Outcome) error {
 	err := s.tell(ctx, m, movement.Event{Happened: movement.GaveUp, Phase: phase, Cause: outcome.Text, Next: outcome.Next})
 	if err == nil && outcome.Piece != "" {
-		err = s.Driver.RemoveFailed(ctx, outcome.Piece)
+		err = s.forget(ctx, m, outcome.Piece)
 	}
 	return err
+}
+
+// forget removes a piece that has failed. What its holders have sent may still be on its way: until when stays on record,
+// for whoever ends the movement (see Busy).
+func (s Slot) forget(ctx context.Context, m *movement.Record, key string) error {
+	piece, err := drive.Read[work.Lease](ctx, s.Driver, key)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil || piece.State != work.Failed:
+		return err
+	}
+	former := work.Lease{CreatorID: s.Worker, FormerUntil: piece.FormerUntil}
+	if piece.CompletedAt.After(former.FormerUntil) {
+		former.FormerUntil = piece.CompletedAt
+	}
+	trace := work.Prefix(m.ID) + "former/" + work.Safe(strings.TrimPrefix(key, work.Prefix(m.ID)))
+	if err := s.Driver.Put(ctx, trace, former); err != nil {
+		return err
+	}
+	if err := s.TakeBack(ctx, m, trace); err != nil {
+		return err
+	}
+	return s.Driver.RemoveFailed(ctx, key)
 }
 
 // tell lets a happening happen. That it no longer can is no error: someone else was faster,
