@@ -56,6 +56,7 @@ queued without bound.`,
 	flags.StringArrayVar(&f.req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which movements that are ordered by HTTP may take snapshots, with the credentials in RESHELVE_SOURCE_…; may be repeated")
 	flags.Var(&f.memory, "memory", "the memory to stay below")
 	flags.StringVar(&f.config, "config", "", "a YAML `FILE` with these flags' names as keys")
+	flags.StringVar(&f.req.LeaveOut, "leave-out", "", "open a folder with a damaged log without the changes from this place on, which are lost: `LOG:BYTE`, as the refusal of the folder names it, with what it costs; the log as it was is kept in the folder left-out")
 	flags.Var(&f.maxBody, "max-body", "the largest body of a request, as sent and after decompression; 0: 100MiB")
 	flags.Var(&f.maxItem, "max-item", "the largest document in a bulk request; 0: as --max-body")
 	flags.Var(&f.maxInFlight, "max-in-flight", "the bodies of all requests at work; beyond it they get 429; 0: half of --memory")

@@ -50,6 +50,8 @@ type Folder struct {
 type FolderOptions struct {
 	Memory int64 // bytes that the engine may use for caches and recent writes
 	Logger *slog.Logger
+	// LeaveOut is the damaged end of a log, NAME:OFFSET, that is given up.
+	LeaveOut string
 }
 
 // Control answers requests. It is safe for concurrent use and needs no Close.

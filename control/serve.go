@@ -32,6 +32,8 @@ type ServeRequest struct {
 	// of this machine.
 	Allow  Allowed
 	Logger *slog.Logger // slog.Default()
+	// LeaveOut is the damaged end of a log of the folder, NAME:OFFSET, that is given up.
+	LeaveOut string
 }
 
 // Compat says whose clients a served store accepts.
@@ -117,7 +119,7 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	if err != nil {
 		return err
 	}
-	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger})
+	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger, LeaveOut: req.LeaveOut})
 	if err != nil {
 		return err
 	}

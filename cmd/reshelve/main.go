@@ -72,7 +72,7 @@ func coordinate(ctx context.Context, at control.Reached) (coord.Store, error) {
 
 // openFolder opens a data folder: the embedded engine and its coordination store.
 func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
-	return openFolderWith(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger})
+	return openFolderWith(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger, LeaveOut: o.LeaveOut})
 }
 
 func openFolderWith(ctx context.Context, dir string, o embedded.Options) (control.Folder, error) {

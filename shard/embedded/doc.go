@@ -4,7 +4,8 @@
 //
 //	Engine ─┬─ folder    format version, lock; drop removes indices, and what is left of shards
 //	        ├─ pebble    the store of keys and values (FORMAT.md: key, row, run, state, pack) over a
-//	        │            seal of its files; a scheduler says when it compacts
+//	        │            seal of its files; a scheduler says when it compacts; tail compares how its log and
+//	        │            manifest end (chunks) with what was noted to be synced (ends), before they are read
 //	        ├─ files     segments, mapped (map), shared by counts of their users
 //	        ├─ space     may be written? admit asks it; reopen opens the folder again after a failure
 //	        ├─ rest      when nobody asks anything: writes out, and gives memory back

@@ -24,6 +24,7 @@ import (
 type file struct {
 	*segment.Segment
 	name  string // within the folder of its index; "": it is in memory
+	path  string // of the file with that name
 	users atomic.Int64
 	free  func() // lets go of the bytes
 }
@@ -101,7 +102,7 @@ func (fs *files) get(index uint32, name string) (*file, error) {
 		unmap()
 		return nil, fault.At(err, path)
 	}
-	f := &file{Segment: opened, name: name}
+	f := &file{Segment: opened, name: name, path: path}
 	f.free = func() {
 		if fs.close(path, f, unmap) {
 			fs.left(index)

@@ -14,6 +14,7 @@ type Options struct {
 	LowWater int64            // free bytes below which writes are refused; by the size of the disk, at most 256 MB
 	Ballast  int64            // bytes kept to get out of a full disk with; 4 MB, negative: none
 	Quiet    time.Duration    // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never
+	LeaveOut string           // NAME:OFFSET of a damaged log: what is behind is given up; see checkEnds
 	FS       vfs.FS           // vfs.Default
 	Now      func() time.Time // stamps changes; time.Now
 	Logger   *slog.Logger     // slog.Default()

@@ -40,10 +40,10 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 		DataCorruption:  func(info pebble.DataCorruptionInfo) { l.damaged(info.Path, info.Details) },
 	}
 	s.seal.opening.Store(true)
-	db, err := pebble.Open(e.truth(), p)
+	db, err := e.openPebble(p, s)
 	if err != nil {
 		s.cache.Unref()
-		return nil, err
+		return nil, errors.Join(err, s.seal.ends.close())
 	}
 	s.DB = db
 	s.seal.opening.Store(false)
@@ -56,6 +56,18 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// openPebble opens it once nothing that was synced is missing at the ends of its files.
+func (e *Engine) openPebble(p *pebble.Options, s *store) (*pebble.DB, error) {
+	n, there, err := e.checkEnds()
+	if err == nil && !s.readOnly {
+		s.seal.ends, err = openEnds(e.options.FS, e.truth(), n, there)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pebble.Open(e.truth(), p)
 }
 
 // complete checks that there are as many files of values as there should be, which
@@ -153,6 +165,7 @@ func (s *store) close() (err error) {
 		}
 	}()
 	defer s.cache.Unref()
+	defer func() { _ = s.seal.ends.close() }()
 	return s.DB.Close() //nolint:staticcheck // close and Close are two things
 }
 

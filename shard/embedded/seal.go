@@ -33,6 +33,7 @@ import (
 type seal struct {
 	vfs.FS
 	failed  func(error)
+	ends    *ends // notes what is synced; nil: nothing is
 	opening atomic.Bool
 
 	cause atomic.Pointer[error]
@@ -107,7 +108,7 @@ func (s *seal) file(name string, open func() (vfs.File, error)) (vfs.File, error
 		inner = vfs.NewMemFile(nil)
 	}
 	manifest := strings.HasPrefix(filepath.Base(name), "MANIFEST-")
-	return &sealedFile{File: inner, seal: s, manifest: manifest}, nil
+	return &sealedFile{File: inner, seal: s, manifest: manifest, note: s.ends.of(name)}, nil
 }
 
 // Create syncs the folder before it makes a marker: that is what names the newest
@@ -189,6 +190,8 @@ type sealedFile struct {
 	vfs.File
 	seal     *seal
 	manifest bool
+	note     func(bytes int64) // that so many were synced; nil: nobody asks
+	written  atomic.Int64      // bytes, from the beginning on
 }
 
 // refuseEvery is how long a refused write of the manifest takes: Pebble repeats the
@@ -209,6 +212,7 @@ func (f *sealedFile) Write(data []byte) (n int, err error) {
 	if err := f.do(func() (err error) { n, err = f.File.Write(data); return err }); err != nil {
 		return n, err
 	}
+	f.written.Add(int64(n))
 	return len(data), nil
 }
 
@@ -219,8 +223,18 @@ func (f *sealedFile) WriteAt(data []byte, offset int64) (n int, err error) {
 	return len(data), nil
 }
 
-func (f *sealedFile) Sync() error     { return f.do(f.File.Sync) }
-func (f *sealedFile) SyncData() error { return f.do(f.File.SyncData) }
+func (f *sealedFile) Sync() error     { return f.sync(f.File.Sync) }
+func (f *sealedFile) SyncData() error { return f.sync(f.File.SyncData) }
+
+// sync notes what was synced before anybody is told of it.
+func (f *sealedFile) sync(sync func() error) error {
+	written := f.written.Load()
+	err := f.do(sync)
+	if err == nil && f.note != nil && f.seal.broken() == nil {
+		f.note(written)
+	}
+	return err
+}
 
 func (f *sealedFile) SyncTo(length int64) (full bool, err error) {
 	err = f.do(func() (err error) { full, err = f.File.SyncTo(length); return err })

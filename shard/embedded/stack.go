@@ -32,7 +32,7 @@ type rowCount struct {
 func newStack(indexed int64, covers routing.Range, lost []numbers, entries []*entry) *stack {
 	s := &stack{indexed: indexed, covers: covers, lost: lost, entries: entries}
 	for _, e := range entries {
-		s.views = append(s.views, segment.View{Segment: e.Segment, Hidden: e.hidden})
+		s.views = append(s.views, segment.View{Segment: e.Segment, Hidden: e.hidden, File: e.path})
 	}
 	s.users.Store(1)
 	return s
