@@ -21,7 +21,9 @@ shard, while it answers: by id, order key and sequence number. Differences are c
   STALE      it is found in a form that it had before
   MISPLACED  it is found more than once, or outside of the range of the shard
 
-With differences the exit code is 6, and reshelve index rebuild repairs the index.`,
+NUMBER is the sequence number of the shard's last change as of which both sides were compared. With differences the exit
+code is 6, and reshelve index rebuild repairs the index. A shard of which a file is damaged is not compared: the file and what
+to do are printed, the other shards are compared, and the exit code is 4.`,
 		Example: "  reshelve index check books\n  reshelve index check books --at ./data --output json",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -74,11 +76,24 @@ func upkeepDone(u *control.Upkeep) (documents, bytes int64, fraction float64) {
 
 func printChecked(w io.Writer, u *control.Upkeep) {
 	t := newTable(">SHARD", ">NUMBER", ">DOCUMENTS", ">FOUND", ">MISSING", ">GHOST", ">STALE", ">MISPLACED")
+	same, documents := true, int64(0)
 	for _, c := range u.Checked {
+		same = same && c.Differences() == 0 && c.Damage == ""
+		documents += c.Documents
+		if c.Damage != "" {
+			t.row(fmt.Sprint(c.Shard), "-", "-", "-", "-", "-", "-", "-")
+			continue
+		}
 		t.row(fmt.Sprint(c.Shard), fmt.Sprint(c.SeqNo), count(c.Documents), count(c.Found), count(c.Missing), count(c.Ghost), count(c.Stale), count(c.Misplaced))
 	}
 	t.print(w)
+	if same && u.Problem == nil {
+		fmt.Fprintf(w, "no differences: %s in %s\n", counted(documents, "document"), counted(int64(len(u.Checked)), "shard"))
+	}
 	for _, c := range u.Checked {
+		if c.Damage != "" {
+			fmt.Fprintf(w, "shard %d is damaged: %s\n", c.Shard, oneLine(c.Damage))
+		}
 		for _, example := range c.Examples {
 			fmt.Fprintf(w, "shard %d: %s\n", c.Shard, oneLine(example))
 		}

@@ -53,6 +53,9 @@ func (u *Upkeep) Outcome(at string) error {
 	if u.Problem != nil {
 		return u.Problem.Fault()
 	}
+	if err := u.damage(at); err != nil {
+		return err
+	}
 	n := int64(0)
 	for i := range u.Checked {
 		n += u.Checked[i].Differences()
@@ -62,6 +65,26 @@ func (u *Upkeep) Outcome(at string) error {
 	}
 	err := fault.At(fault.New(fault.Differences, "%s not found as written", have(int(n), "document is", "documents are")), "index "+u.Index)
 	return fault.WithNext(err, "%s indexes them again, while it answers", Command("index", RebuildIndex, u.Index, "--at", at))
+}
+
+// damage is the error of shards that a check could not compare, with what mends them.
+func (u *Upkeep) damage(at string) error {
+	var damaged []reshard.Checked
+	rebuilds := true
+	for i := range u.Checked {
+		if u.Checked[i].Damage != "" {
+			damaged = append(damaged, u.Checked[i])
+			rebuilds = rebuilds && u.Checked[i].Rebuilds
+		}
+	}
+	if len(damaged) == 0 {
+		return nil
+	}
+	err := fault.At(fault.New(fault.Corrupt, "%d of %s cannot be compared; shard %d: %s", len(damaged), have(len(u.Checked), "shard", "shards"), damaged[0].Shard, damaged[0].Damage), "index "+u.Index)
+	if !rebuilds {
+		return fault.WithNext(err, "restore the data folder from a backup: files of its documents are damaged")
+	}
+	return fault.WithNext(err, "%s makes the files again out of the documents, while the index answers", Command("index", RebuildIndex, u.Index, "--at", at))
 }
 
 // upkeep is one that a desk runs. Safe for concurrent use.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/catalog"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/store"
 )
@@ -22,15 +24,17 @@ type Checked struct {
 	Stale     int64    `json:"stale" doc:"Documents that are found in a form that they had before"`
 	Misplaced int64    `json:"misplaced" doc:"Documents that are found more than once, or outside of the shard's range"`
 	Examples  []string `json:"examples,omitempty"`
+	Damage    string   `json:"damage,omitempty" doc:"Why the shard could not be compared: a file of it is damaged"`
+	Rebuilds  bool     `json:"rebuilds,omitempty" doc:"A rebuild mends the damage; else the data folder has to be restored from a backup"`
 }
 
 // Differences are how many there are, of all classes.
 func (c *Checked) Differences() int64 { return c.Missing + c.Ghost + c.Stale + c.Misplaced }
 
 // Check compares the rows of the shards of an index with what searches find, document by document, one
-// shard after the other, resting where searches would wait. Told gets each. Shards that become others meanwhile are an error.
+// shard after the other, resting where searches would wait. Told gets each, a damaged one too. Shards that become others meanwhile are an error.
 func Check(ctx context.Context, s *store.Store, index string, told func(Checked)) error {
-	if _, err := s.Refresh(ctx, catalog.Expression{Names: []string{index}}); err != nil {
+	if _, err := s.Refresh(ctx, catalog.Expression{Names: []string{index}}); err != nil && !fault.Is(err, fault.Corrupt) {
 		return err
 	}
 	p, err := s.PlacementOf(ctx, index)
@@ -40,7 +44,9 @@ func Check(ctx context.Context, s *store.Store, index string, told func(Checked)
 	b := &breaks{watch: watching(s, SearchesP95(s.RecentSearches())), resumed: time.Now()}
 	for _, row := range p.Shards {
 		checked, err := check(ctx, s, b, p.Index, part{number: row.Number, within: row.Range})
-		if err != nil {
+		if fault.Is(err, fault.Corrupt) { // of this shard alone
+			checked = Checked{Shard: row.Number, Damage: err.Error(), Rebuilds: errors.As(err, new(*segment.Damaged))}
+		} else if err != nil {
 			return err
 		}
 		told(checked)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -160,6 +161,9 @@ func eachShown(ctx context.Context, b *breaks, parts []part, take func(shown, *p
 				}
 				return nil
 			})
+			if damaged := (*segment.Damaged)(nil); v.File != "" && errors.As(err, &damaged) {
+				return fault.At(err, v.File)
+			}
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,8 @@ type Identity struct {
 // children are hidden with their root.
 type View struct {
 	*Segment
-	Hidden *Bits // nil: none. It is not changed any more.
+	Hidden *Bits  // nil: none. It is not changed any more.
+	File   string // that it lies in; "": in memory
 }
 
 // Shows reports whether a doc is not hidden.
