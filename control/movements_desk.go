@@ -90,13 +90,16 @@ func (k *Desk) attend(ctx context.Context) {
 	if err := worker.TidyEnded(ctx, k.d); err != nil && ctx.Err() == nil {
 		k.logger.Warn("pieces of movements that have ended are left until the next start", "error", err)
 	}
-	for ; ctx.Err() == nil; k.rest(ctx) {
+	for said := ""; ctx.Err() == nil; k.rest(ctx) {
 		all, err := k.d.Movements(ctx)
 		if err != nil {
 			continue
 		}
-		if err := worker.Tidy(ctx, k.d); err != nil && ctx.Err() == nil {
-			k.logger.Warn("records of movements that have ended are left for now", "error", err)
+		if err := worker.Tidy(ctx, k.d); err == nil {
+			said = ""
+		} else if ctx.Err() == nil && err.Error() != said { // it is tried again each second, and told once
+			said = err.Error()
+			k.logger.Warn("records of movements that have ended are left for now", "error", err, "next", fault.Next(err))
 		}
 		for i := range all {
 			id := all[i].ID

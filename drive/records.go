@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/coord"
@@ -48,6 +49,20 @@ func PiecesBut[T any](ctx context.Context, d *Driver, prefix string, leftOut fun
 		return nil
 	})
 	return pieces, err
+}
+
+// Keys are what follows prefix in the keys of records, in their order, whatever the records hold.
+func (d *Driver) Keys(ctx context.Context, prefix string) (keys []string, err error) {
+	err = again(ctx, func() error {
+		records, err := d.store.List(ctx, prefix)
+		keys = make([]string, 0, len(records))
+		for _, record := range records {
+			keys = append(keys, strings.TrimPrefix(record.Key, prefix))
+		}
+		return err
+	})
+	slices.Sort(keys)
+	return keys, err
 }
 
 // Make creates a record if there is none; what stands there stays.

@@ -67,7 +67,7 @@ func (s *Store) pin(parts [][]part, keep time.Duration, scroll *scroll) (*Point,
 	_, _ = rand.Read(random[:]) // never fails
 	now := s.options.Clock()
 	p := &Point{ID: base64.RawURLEncoding.EncodeToString(random[:]), Created: now, parts: parts, scroll: scroll,
-		points: &s.points, keep: keep, expires: now.Add(keep)}
+		points: &s.points, keep: keep, expires: now.Add(lasts(keep))}
 	for _, of := range parts {
 		p.Shards += len(of)
 	}
@@ -76,6 +76,10 @@ func (s *Store) pin(parts [][]part, keep time.Duration, scroll *scroll) (*Point,
 	}
 	return p, nil
 }
+
+// lasts is how long a point is there that is to be kept for some time, of 0 and -1 too: the server looks once in a
+// minute which are over, and lets them be used until then.
+func lasts(keep time.Duration) time.Duration { return max(keep, time.Minute) }
 
 // open adds a point to the open ones, of which there may be so many: each keeps what its
 // readers saw.
@@ -126,7 +130,7 @@ func (s *Store) enter(id string, keep time.Duration, scrolling bool) (*Point, er
 		return nil, exception.New(exception.SearchContextMissing, "No search context found for id [%s]", id)
 	}
 	p.keep = max(p.keep, keep)
-	p.expires = now.Add(p.keep)
+	p.expires = now.Add(lasts(p.keep))
 	p.users++
 	return p, nil
 }

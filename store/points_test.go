@@ -98,6 +98,43 @@ func TestPointsEndWithTheirTime(t *testing.T) {
 	}
 }
 
+// TestWhatIsKeptForNoTime: points in time and scrolls of 0 and -1 are there for the next page, as on the server, which
+// looks each minute for those that are over.
+func TestWhatIsKeptForNoTime(t *testing.T) {
+	for _, keep := range []time.Duration{0, -1, -time.Millisecond, time.Millisecond, 1} {
+		r := newReading(t)
+		p, err := r.OpenPoint(t.Context(), expression([]string{"books"}, searched), "", keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := search.NewRequest()
+		asked.Size = 5
+		page, err := r.Scroll(t.Context(), store.Where{Expression: expression([]string{"books"}, searched)}, asked, keep, nil)
+		if err != nil {
+			t.Fatalf("%s: the first page: %v", keep, err)
+		}
+		scroll := page.Scroll
+		if err := page.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r.now = r.now.Add(time.Second)
+		next, err := r.NextPage(t.Context(), scroll, keep)
+		if err != nil || len(next.Hits) != 5 {
+			t.Fatalf("%s: the next page: %v", keep, err)
+		}
+		if err := next.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !r.find(p.ID, keep) {
+			t.Errorf("%s: the point is gone", keep)
+		}
+		r.now = r.now.Add(61 * time.Second)
+		if _, err := r.NextPage(t.Context(), scroll, keep); !exception.Is(err, exception.SearchContextMissing) || r.find(p.ID, keep) {
+			t.Errorf("%s: they are there for ever: %v", keep, err)
+		}
+	}
+}
+
 // TestAnIndexDoesNotWaitForPoints: it is deleted at once, and they have ended.
 func TestAnIndexDoesNotWaitForPoints(t *testing.T) {
 	r := newReading(t)

@@ -2,10 +2,7 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +13,15 @@ import (
 )
 
 // Tidy removes what was kept under the closing keys of movements that have ended, or are
-// forgotten: a process that died right after it had told an end has left it.
+// forgotten: a process that died right after it had told an end has left it. What it holds does
+// not matter, and may be damaged.
 func Tidy(ctx context.Context, d *drive.Driver) error {
-	kept, err := drive.Pieces[json.RawMessage](ctx, d, closing)
+	kept, err := d.Keys(ctx, closing)
 	if err != nil {
 		return err
 	}
 	over := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(kept)) {
+	for _, key := range kept {
 		id, _, _ := strings.Cut(key, "/")
 		if _, known := over[id]; !known {
 			m, err := d.Movement(ctx, id)

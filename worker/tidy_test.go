@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
@@ -33,9 +32,15 @@ func TestWhatEndedMovementsLeaveIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for key, value := range map[string]string{worker.ClosingKey("nobody's"): "", worker.ClosingKey("ended") + "/host": "junk"} {
+		if _, err := f.Store().Create(t.Context(), key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, key)
+	}
 	left := func() (left []string) {
 		for _, key := range made {
-			if _, err := drive.Read[struct{}](t.Context(), f.Driver, key); err == nil {
+			if _, err := f.Store().Get(t.Context(), key); err == nil {
 				left = append(left, key)
 			}
 		}
