@@ -243,7 +243,7 @@ func (c *Client) Count(ctx context.Context, index string) (int64, error) {
 func (s *Slice) question() []byte {
 	scan := s.scan
 	out := fmt.Appendf(nil, `{"size":%d,"sort":[%q],"version":true`, s.size, scan.order)
-	if n := scan.Slices(); n > 1 {
+	if n := scan.Slices(); n > 1 && s.refused == nil {
 		out = fmt.Appendf(out, `,"slice":{"id":%d,"max":%d}`, s.number, n)
 	}
 	if point := scan.State().Point; point != "" {

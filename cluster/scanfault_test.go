@@ -212,3 +212,20 @@ func TestSlicesMeetOneShardWherePlacesAreOfShards(t *testing.T) {
 		}
 	}
 }
+
+// TestASliceThatIsRefusedIsEmptyWhereAllIs: OpenSearch has no slices of an index without a mapping. Where documents are there all
+// the same, it is an error, as every other one is.
+func TestASliceThatIsRefusedIsEmptyWhereAllIs(t *testing.T) {
+	for _, version := range []string{"1.3.0", "2.19.0"} {
+		for docs, fails := range map[int]bool{0: false, 1: true} {
+			p := &pages{version: version, docs: docs, befall: map[int]string{1: exceptionBody(400, "search_phase_execution_exception", "field _id not found")}}
+			c, err := cluster.Open(t.Context(), cluster.Options{Transport: p, Place: "x"})
+			must(t, err)
+			scan, err := c.OpenScan(t.Context(), "a", cluster.ScanOptions{Slices: 2})
+			must(t, err)
+			if n, err := walk(t, scan.Slice(0, "")); n != 0 || (err != nil) != fails {
+				t.Errorf("%s with %d documents: %d, %v", version, docs, n, err)
+			}
+		}
+	}
+}

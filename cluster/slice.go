@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,6 +37,7 @@ type Slice struct {
 	count   int // documents handed out of the page
 	ended   bool
 	broken  error // why a scroll cannot go on
+	refused error // by a server that has no slices of an index without a mapping: all of it is asked for, which is nothing
 
 	row  document.Row // the last that was handed out, where rows are read
 	left []byte       // of a page of rows; nil: none is being read
@@ -66,6 +68,9 @@ func (s *Slice) Next(ctx context.Context) (*document.Document, error) {
 		if s.decoder != nil {
 			switch s.decoder.PeekKind() {
 			case '{':
+				if s.refused != nil {
+					return nil, s.refused
+				}
 				if err := s.read(); err != nil {
 					return nil, s.strange(err)
 				}
@@ -110,11 +115,20 @@ func (s *Slice) turn() {
 func (s *Slice) fetch(ctx context.Context) error {
 	for {
 		err := s.ask(ctx)
+		if isUnmapped(err) && s.refused == nil && len(s.cursor) == 0 {
+			s.refused = err
+			continue
+		}
 		if err == nil || !fault.Is(err, fault.Limit) || s.size == 1 || s.scroll != "" {
 			return lost(err)
 		}
 		s.size /= 2
 	}
+}
+
+// isUnmapped tells whether an error is OpenSearch's for a slice of an index without a mapping.
+func isUnmapped(err error) bool {
+	return err != nil && strings.HasSuffix(err.Error(), "field _id not found")
 }
 
 func (s *Slice) ask(ctx context.Context) error {
