@@ -21,15 +21,25 @@ func printChanged(w io.Writer, m *control.Movement) {
 			fmt.Fprintf(w, "%s: %s been deleted in the source, and changed on the target by others: they stay\n", oneLine(i.Source), have(c.Kept, "document"))
 		}
 		for _, o := range c.Others {
-			fmt.Fprintf(w, "%s: document %q: %s\n", oneLine(i.Source), o.ID, othersText[o.What])
+			fmt.Fprintf(w, "%s: document %q: %s\n", oneLine(i.Source), o.ID, othersText(o.What))
 		}
 	}
 }
 
-// othersText is what another client has done to a document of the target, and what became of it.
-var othersText = map[string]string{
-	"changed_by_others": "another client has changed it on the target; it stays as it is",
-	"deleted_by_others": "another client has deleted it on the target; it stays deleted",
-	"perhaps_replaced":  "the movement created it again, and the answer was lost: if another client had created it at that moment, it was replaced",
-	"replaced":          "another client created it on the target at the moment in which the movement created it again; it was replaced",
+// othersText says what another client has done to a document of the target, and what became of it; what is a
+// migrate.Other's.
+func othersText(what string) string {
+	switch what {
+	case "changed_by_others":
+		return "another client has changed it on the target; it stays as it is"
+	case "deleted_by_others":
+		return "another client has deleted it on the target; it stays deleted"
+	case "not_compared":
+		return "it differs, and whether another client has changed it is not known; it stays as it is until a repair compares it"
+	case "perhaps_replaced":
+		return "the movement created it again, and the answer was lost: if another client had created it at that moment, it was replaced"
+	case "replaced":
+		return "another client created it on the target at the moment in which the movement created it again; it was replaced"
+	}
+	return "another client has written it on the target (" + oneLine(what) + ")"
 }

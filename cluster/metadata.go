@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -155,9 +156,19 @@ func (c *Client) Glance(ctx context.Context, index string) (IndexInfo, error) {
 	}
 	one, is := found[index]
 	if !is || len(found) != 1 {
-		return IndexInfo{}, fault.At(fault.New(fault.Refused, "%s is no index but names %d", index, len(found)), c.place)
+		return IndexInfo{}, c.notAnIndex(index, len(found))
 	}
 	return one, nil
+}
+
+// notAnIndex refuses an alias or a data stream where an index is needed.
+func (c *Client) notAnIndex(name string, indices int) error {
+	behind := "1 index"
+	if indices != 1 {
+		behind = fmt.Sprintf("%d indices", indices)
+	}
+	err := fault.New(fault.Refused, "%s is not an index, but an alias or a data stream with %s behind it", name, behind)
+	return fault.WithNext(fault.At(err, c.place), "name an index: GET /_resolve/index/%s lists those behind it", name)
 }
 
 // IndexExists tells whether an index, alias or data stream of that name is there.
@@ -198,7 +209,7 @@ func (c *Client) Settings(ctx context.Context, index string) (map[string]any, er
 	}
 	one, ok := found[index]
 	if !ok || len(found) != 1 {
-		return nil, fault.At(fault.New(fault.Refused, "%s is not an index, but a name of %d", index, len(found)), c.place)
+		return nil, c.notAnIndex(index, len(found))
 	}
 	return one.Settings, nil
 }

@@ -100,7 +100,7 @@ func (c *Client) newScan(ctx context.Context, index string, o ScanOptions) (s *S
 	}
 	one, ok := indices[index]
 	if len(indices) != 1 || !ok {
-		return nil, 0, fault.At(fault.New(fault.Refused, "%s is not an index, but a name of %d", index, len(indices)), c.place)
+		return nil, 0, c.notAnIndex(index, len(indices))
 	}
 	shards, _ = strconv.Atoi(one.Settings["index.number_of_shards"])
 	return s, max(1, shards), nil
