@@ -27,11 +27,15 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 		return nil, err
 	}
 	defer source.Close()
-	take, err := takeOf(ctx, req, source)
+	server, err := source.Server(ctx)
 	if err != nil {
 		return nil, err
 	}
-	server, err := source.Server(ctx)
+	if server.Product == cluster.Reshelve {
+		err := fault.At(fault.New(fault.Refused, "it is a reshelve serve, which takes no snapshots"), Bare(req.FromCluster))
+		return nil, fault.WithNext(err, "stop it and copy its data folder, or name an OpenSearch or an Elasticsearch")
+	}
+	take, err := takeOf(ctx, req, source)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ import (
 // each snapshot comes to the end that is wanted.
 type source struct {
 	*httptest.Server
-	end string // of the next snapshots
+	end   string // of the next snapshots
+	build string // type of the build that it says it is
 
 	mu    sync.Mutex
 	repos map[string]json.RawMessage
@@ -54,7 +55,7 @@ func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case path[0] == "":
-		fmt.Fprint(w, `{"version":{"number":"2.19.0","distribution":"opensearch"}}`)
+		fmt.Fprintf(w, `{"version":{"number":"2.19.0","distribution":"opensearch","build_type":%q}}`, s.build)
 	case path[0] == "_cat":
 		fmt.Fprint(w, `[{"index":"books","status":"open","pri":"2","rep":"0","docs.count":"7","pri.store.size":"900"}]`)
 	case path[0] == "_snapshot" && len(path) < 3:
@@ -112,6 +113,23 @@ func take(t *testing.T, s *source, data string) (*control.Movement, error) {
 	policy.Heartbeat = 10 * time.Millisecond
 	return control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: data, Policy: policy,
 		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
+}
+
+// TestAStoreTakesNoSnapshots: a reshelve serve is refused as the source before a movement is stored.
+func TestAStoreTakesNoSnapshots(t *testing.T) {
+	s := newSource(t, "SUCCESS")
+	s.build = "reshelve"
+	data := t.TempDir()
+	_, err := take(t, s, data)
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), s.URL+": it is a reshelve serve, which takes no snapshots") || fault.Next(err) == "" {
+		t.Errorf("%v", err)
+	}
+	if r, n := s.holds(); r != 0 || n != 0 {
+		t.Errorf("the source holds %d repositories and %d snapshots", r, n)
+	}
+	if all, err := control.New(wiring).Movements(t.Context(), data); err == nil && len(all) > 0 {
+		t.Errorf("%+v", all)
+	}
 }
 
 // TestASnapshotThatFails fails the movement with the cause; abort leaves nothing on the source.
