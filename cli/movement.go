@@ -65,12 +65,12 @@ stays. A movement that is held for differences accepts them by it. It cannot be 
 		`Lead back what a split or a merge has handed off: the shards own again what they owned before,
 with everything that was written and deleted since. It goes the same way, with the same pause,
 and is compared as well. It is possible until "reshelve movement finish", which comes by itself
-unless the movement was started with --keep-way-back; pause one that is at work first.`},
+unless the movement was started with --keep-way-back. One that is at work is stopped first.`},
 	{movement.Abort, "Undo everything that the movement has made",
 		`Undo everything that the movement has made on the target: indices, data streams, templates and
 aliases, and the snapshot if it took one. What was there before stays; what was overwritten in it
-is not brought back, and the report tells how much that is. A split or a merge is aborted before its
-switch begins: its shards stay as they were. From then on "reshelve movement reverse" leads back.
+is not brought back, and the report tells how much that is. A split or a merge is aborted before it
+has handed something off: its shards stay as they were. From then on "reshelve movement reverse" leads back.
 
 Abort waits until every lease has ended, and the deadlines of what was sent under it. A foreign
 cluster knows of no leases: a worker that was suspended for longer than that, as a machine that

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/transfer"
 	"github.com/reshelve/reshelve/work"
 )
 
@@ -67,21 +69,21 @@ type Order struct {
 	Rate    json.RawMessage // with throttle
 }
 
-// apply lets the verb happen. Of a split and a merge nothing is sent that could be sent again.
-func (o *Order) apply(ctx context.Context, d *drive.Driver) error {
-	reshapes := false
+// apply lets the verb happen. Of a split and a merge nothing is sent that could be sent again; and an abort is taken
+// until something was handed off, though the switch has begun.
+func (o *Order) apply(ctx context.Context, d *drive.Driver, s *side) error {
 	_, _, err := d.ApplyTo(ctx, o.ID, func(r *movement.Record) (movement.Event, error) {
-		reshapes = Reshapes(r.Kind)
+		reshapes := Reshapes(r.Kind)
 		if reshapes && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
 			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents that could be sent again", r.Kind), "verify it again, or reverse it")
 		}
-		return movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}, nil
+		e := movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}
+		if reshapes && o.Verb == movement.Abort && r.Ask(o.Verb).When == movement.HasFlipped {
+			e.Unswitched = unswitched(ctx, d, s, r)
+		}
+		return e, nil
 	})
-	err = unsteered(err)
-	if reshapes && o.Verb == movement.Abort && fault.Next(err) == "reverse it" {
-		return fault.WithNext(fault.New(fault.KindOf(err), "%s", err.Error()), "reverse it: where nothing was handed off, that leaves all as it was")
-	}
-	return err
+	return unsteered(err)
 }
 
 // unsteered is the error of an order for a movement whose record cannot be read: as in every state in which a verb does not
@@ -93,10 +95,20 @@ func unsteered(err error) error {
 	return err
 }
 
+// unswitched tells whether a split or a merge has handed nothing off; false: it has, or that is not known here.
+func unswitched(ctx context.Context, d *drive.Driver, s *side, r *movement.Record) bool {
+	told, err := s.reshaping(ctx, d, r)
+	if err != nil || told == nil || len(told.Reshaping) == 0 {
+		return false
+	}
+	reshaping, err := transfer.Decode(told.Reshaping)
+	return err == nil && !slices.ContainsFunc(reshaping.Groups, func(g transfer.Group) bool { return g.HandedOff() })
+}
+
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
-		if err := o.apply(ctx, d); err != nil {
+		if err := o.apply(ctx, d, side); err != nil {
 			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
 		}
 		m, err = movementOf(ctx, d, side, o.ID, o.At)

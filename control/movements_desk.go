@@ -251,7 +251,7 @@ func (k *Desk) ordered(err error, id string) error {
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
-	if err := o.apply(ctx, k.d); err != nil {
+	if err := o.apply(ctx, k.d, k.side); err != nil {
 		return nil, k.ordered(err, o.ID)
 	}
 	return k.Look(ctx, o.ID)

@@ -10,9 +10,13 @@ import (
 // order is one in what a movement, or an error about it, says can be done; perhaps with the movement's ID.
 var order = regexp.MustCompile(`reshelve movement [a-z][a-z-]*( [0-9]{8}-[0-9]{6}-[0-9a-z]+)?`)
 
+// spoken is an order in words, as a record says it for every face: "reverse it".
+var spoken = regexp.MustCompile(`\b(start|pause|resume|verify|repair|redrive|switch|reverse|finish|abort|watch) it\b`)
+
 // Orders completes the orders in a text about the movement that a place records, so that they can be given as
-// they stand: what the text comes from knows neither the place nor, often, what the movement is called.
+// they stand: what the text comes from knows neither the place nor, often, what the movement is called. Those in words become commands.
 func Orders(text, id, place string) string {
+	text = spoken.ReplaceAllString(text, "reshelve movement $1")
 	var whole strings.Builder
 	name := arguments(id)
 	for at := order.FindStringSubmatchIndex(text); at != nil; at = order.FindStringSubmatchIndex(text) {

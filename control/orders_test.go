@@ -17,6 +17,7 @@ func TestOrdersCanBePasted(t *testing.T) {
 		{id, "https://user:secret@search:9200", "reshelve movement resume", "reshelve movement resume " + id + " --at https://search:9200"},
 		{"odd; name", "my data", "reshelve movement set-aside", "reshelve movement set-aside 'odd; name' --at 'my data'"},
 		{"odd; name", "my data", "reshelve movement set-aside 'odd; name' now", "reshelve movement set-aside 'odd; name' --at 'my data' now"},
+		{id, "./data", "mend the cause and resume it, or reverse it", "mend the cause and reshelve movement resume " + id + " --at ./data, or reshelve movement reverse " + id + " --at ./data"},
 		{id, "./data", "restore the file", "restore the file"},
 		{id, "./data", "", ""},
 	} {

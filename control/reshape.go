@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -178,6 +179,35 @@ func (s *Shape) one(p placement.Placement) (uint32, error) {
 	return 0, fault.WithNext(err, "name the shard that is to be split: --shard S, or \"shard\": S; %s lists them", commandAt(s.At, "placement", s.Index))
 }
 
+// again is the command that asks for the same, but for the pause budget.
+func (req *ReshapeRequest) again() string {
+	words := []string{string(req.Kind), req.Index}
+	number := func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+	if req.Shard != nil {
+		words = append(words, "--shard", number(*req.Shard))
+	}
+	switch {
+	case len(req.Shards) > 0:
+		all := make([]string, len(req.Shards))
+		for i, n := range req.Shards {
+			all[i] = number(n)
+		}
+		words = append(words, "--shards", strings.Join(all, ","))
+	case req.By != 0:
+		words = append(words, "--by", strconv.Itoa(req.By))
+	case req.Into != 0:
+		words = append(words, "--into", strconv.Itoa(req.Into))
+	case len(req.Cut) > 0:
+		words = append(words, "--cut", strings.Join(req.Cut, ","))
+	case req.HalveLargest:
+		words = append(words, "--halve-largest")
+	}
+	if req.KeepWayBack {
+		words = append(words, "--keep-way-back")
+	}
+	return commandAt(req.At, words...)
+}
+
 // instead puts the command that would work into the refusal of a plan that has one.
 func (s *Shape) instead(err error) error {
 	var not *placement.NotHalved
@@ -203,7 +233,7 @@ func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement,
 	}
 	policy := work.Default
 	policy.Heartbeat = time.Second
-	plan := reshard.Plan{Index: req.Index, Shards: planned.Plan, Budget: planned.PauseBudget, SearchesP95: reshard.SearchesP95(k.side.lane.Store.RecentSearches()), Policy: policy}
+	plan := reshard.Plan{Index: req.Index, Shards: planned.Plan, Budget: planned.PauseBudget, SearchesP95: reshard.SearchesP95(k.side.lane.Store.RecentSearches()), Policy: policy, Again: req.again()}
 	now, err := k.d.Now(ctx)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/reshelve/reshelve/movement"
 )
 
-// shapeOf reads a split back from the command that was told: what can be pasted works as it stands.
-func shapeOf(t *testing.T, command string) (s Shape) {
+// asked reads a split back from the command that was told: what can be pasted works as it stands.
+func asked(t *testing.T, command string) (s Shape) {
 	t.Helper()
 	words := strings.Fields(command)
 	if len(words) < 5 || words[0] != "reshelve" || words[1] != "split" {
@@ -72,7 +72,7 @@ func TestAnIndexIsCutBeforeItIsLoaded(t *testing.T) {
 				if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "the largest,") {
 					t.Fatalf("%s: %v", told, err)
 				}
-				if p, err = k.PlanReshape(t.Context(), ReshapeRequest{Kind: movement.Split, Shape: shapeOf(t, fault.Next(err))}); err != nil {
+				if p, err = k.PlanReshape(t.Context(), ReshapeRequest{Kind: movement.Split, Shape: asked(t, fault.Next(err))}); err != nil {
 					t.Errorf("%s: what it is told to do: %v", told, err)
 				}
 				if name == "routed" && err == nil && len(p.Plan.Notes) > 0 {

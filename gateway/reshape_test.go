@@ -80,7 +80,7 @@ func TestASplitByHTTP(t *testing.T) {
 	}
 	counts()
 	write(10)
-	if status, _, p := s.ask("POST", at+"/abort", ""); status != http.StatusConflict || !strings.HasPrefix(fmt.Sprint(p["next"]), "reverse it") {
+	if status, _, p := s.ask("POST", at+"/abort", ""); status != http.StatusConflict || !strings.HasPrefix(fmt.Sprint(p["next"]), fmt.Sprint("reshelve movement reverse ", id, " --at ")) {
 		t.Errorf("%d %v", status, p)
 	}
 	if status, _, p := s.ask("POST", at+"/repair", ""); status != http.StatusBadRequest || p["kind"] != "refused" {

@@ -34,7 +34,8 @@
 //  3. finished, aborted and reversed have no way out, and are reached only when the ledger
 //     is empty.
 //  4. A phase ends once; phases end in the order of the plan.
-//  5. After the point of no return no state leads to aborting.
+//  5. After the point of no return no state leads to aborting, unless whoever asks has seen that
+//     nothing was switched.
 //  6. Each cell of the table says yes, nothing to do, or why not and what to do instead.
 //  7. A record is bounded: the journal keeps its first and its newest events and counts all,
 //     texts are cut, and of the runs of a phase that was asked for again the newest are kept.

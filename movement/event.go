@@ -35,6 +35,9 @@ type Event struct {
 	Verb Verb            // "" for a happening
 	Why  string          // with a verb
 	Rate json.RawMessage // with Throttle
+	// Unswitched is with Abort: whoever asks has seen that nothing was switched, though the switch has begun. What is
+	// switched in that moment the lane leads back.
+	Unswitched bool
 
 	Happened Happening // "" for a verb
 	Stint    int       // the record's when the worker saw it; 0: it is not known

@@ -9,9 +9,9 @@ const (
 )
 
 // abortCell is abort, where it is not refused for the state itself: end says how it comes to
-// its end, reverse how it is reversed.
-func abortCell(end, reverse string) []Rule {
-	return cell(Abort, when(HasClosed, no(retiring, end)), when(HasFlipped, no(isSwitched, reverse)), goes(Aborting))
+// its end.
+func abortCell(end string) []Rule {
+	return cell(Abort, when(HasClosed, no(retiring, end)), when(HasFlipped, no(isSwitched, "reverse it")), goes(Aborting))
 }
 
 // reverseCell is reverse; last is the answer once something has been switched.
@@ -47,9 +47,9 @@ func runningRules() []Rule {
 		cell(Repair, when(VerifyComes, no("verify has not said yet what is to be repaired", "wait until it is held or switched: status tells")), busy),
 		cell(Redrive, busy),
 		switchCell(no("it comes by itself", "watch it")),
-		reverseCell("it ends by itself: watch it", no("it is at work", "pause it, then reverse it")),
+		reverseCell("it ends by itself: watch it", goes(Reversing)),
 		cell(Finish, when(FinishWasAsked, nothing()), no("it is at work, and finishes by itself unless the way back was to be kept", "watch it")),
-		abortCell("it ends by itself: watch it", "pause it, then reverse it"))
+		abortCell("it ends by itself: watch it"))
 }
 
 func pausedRules() []Rule {
@@ -58,7 +58,7 @@ func pausedRules() []Rule {
 		cell(Start, paused), cell(Pause, nothing()), cell(Resume, goes(Running)), cell(Throttle, goes(Paused)),
 		cell(Verify, paused), cell(Repair, paused), cell(Redrive, paused),
 		switchCell(paused), reverseCell("resume it", goes(Reversing)),
-		cell(Finish, paused), abortCell("resume it", "reverse it"))
+		cell(Finish, paused), abortCell("resume it"))
 }
 
 func heldRules() []Rule {
@@ -81,7 +81,7 @@ func heldRules() []Rule {
 		cell(Finish,
 			when(HasSettled, goes(Running)), when(CauseIsList, goes(Running)), when(AwaitsSwitch, no("nothing has been switched yet", "switch it, or abort it")),
 			no("what it is held for is no list that could be accepted", mendAndResume)),
-		abortCell(mendAndResume, "reverse it"))
+		abortCell(mendAndResume))
 }
 
 func switchedRules() []Rule {
@@ -94,7 +94,7 @@ func switchedRules() []Rule {
 		switchCell(nothing()),
 		reverseCell("finish it", goes(Reversing)),
 		cell(Finish, goes(Running)),
-		abortCell("finish it", "reverse it"))
+		abortCell("finish it"))
 }
 
 func failedRules() []Rule {
@@ -105,7 +105,7 @@ func failedRules() []Rule {
 		cell(Redrive, when(HasClosed, no(retiring, mendAndResume)),
 			when(FlipIsOpen, no("it stopped in the middle of the switch", "mend the cause and resume it, or reverse it")), goes(Running)),
 		switchCell(failed), reverseCell(mendAndResume, goes(Reversing)),
-		cell(Finish, failed), abortCell(mendAndResume, "reverse it"))
+		cell(Finish, failed), abortCell(mendAndResume))
 }
 
 // undoingRules are those of a state that goes back, which own has led to.

@@ -72,6 +72,8 @@ func (e *Event) check() error {
 		return fault.New(fault.Bug, "an event is both %s and %s", e.Verb, e.Happened)
 	case e.Verb != "" && !slices.Contains(Verbs, e.Verb):
 		return fault.New(fault.Usage, "%q is no verb", e.Verb)
+	case e.Unswitched && e.Verb != Abort:
+		return fault.New(fault.Bug, "only an abort is of what was not switched")
 	case e.Plan != nil && (e.Happened != PhaseDone || !json.Valid(e.Plan)):
 		return fault.New(fault.Bug, "only the end of a phase completes a plan, and by JSON")
 	case e.Verb == Throttle && (len(e.Rate) > maxRate || !json.Valid(e.Rate)):
@@ -100,7 +102,7 @@ func (r *Record) record(e Event) {
 // verb carries out what an operator asks for.
 func (r *Record) verb(e Event) (effects []Effect, changed bool, err error) {
 	rule := r.Ask(e.Verb)
-	if rule.Answer != Goes {
+	if rule.Answer != Goes && (!e.Unswitched || rule.When != HasFlipped) {
 		return nil, false, rule.Err()
 	}
 	switch e.Verb {

@@ -44,6 +44,9 @@ func (e *Event) words() string {
 	if e.Listed {
 		words = append(words, "listed")
 	}
+	if e.Unswitched {
+		words = append(words, "unswitched")
+	}
 	return strings.Join(words, " ")
 }
 
@@ -67,6 +70,8 @@ func ParseEvent(line string) (Event, error) {
 		switch {
 		case word == "listed":
 			e.Listed = true
+		case word == "unswitched":
+			e.Unswitched = true
 		case !pair && e.Phase == "" && isWord(word):
 			e.Phase = word
 		case !pair || !e.set(key, value):

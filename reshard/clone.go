@@ -3,6 +3,7 @@ package reshard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -58,6 +59,12 @@ func (t *turn) clone(ctx context.Context, group int) (text string, err error) {
 	return t.rehearse(ctx, group, from, to)
 }
 
+// rehearsed is what the rehearsals of a hand-off say.
+type rehearsed struct {
+	pause placement.Pause
+	open  time.Duration // of that, behind the point at which nothing can be given up any more
+}
+
 // rehearsals are how often a hand-off is done without changing anything before it is done.
 const rehearsals = 3
 
@@ -65,16 +72,20 @@ const rehearsals = 3
 // with what is being written to it now.
 func (t *turn) rehearse(ctx context.Context, group int, from []uint32, to []shard.Incarnation) (text string, err error) {
 	var measured []time.Duration
+	var opening []time.Duration
 	for range rehearsals {
 		steps, err := t.Store.Rehearse(ctx, t.plan.Shards.Index, from, to)
 		if err != nil { // without a prediction it is handed off too
 			t.Logger.Warn("the pause of a hand-off is not predicted", "movement", t.movement.ID, "group", group, "error", err)
+			t.rehearsed[group] = rehearsed{}
 			return "", context.Cause(ctx)
 		}
 		measured = append(measured, steps.Sum())
+		opening = append(opening, steps.Open)
 	}
 	predicted, _ := placement.Predict(placement.Rehearsals, measured, t.plan.Budget)
-	t.longest = predicted.Max
+	slices.Sort(opening)
+	t.rehearsed[group] = rehearsed{predicted, opening[len(opening)/2]}
 	if predicted.Needs > 0 {
 		text = fmt.Sprintf("the predicted pause is %s", predicted)
 	}

@@ -20,7 +20,11 @@
 //   - reshaping: the record of package transfer, which stands in the index's placement. It
 //     says how far each group is; what it owes is done here. See [transfer.Record.Owed].
 //   - group, CLONE, HANDOFF, H, hand-off: see package transfer. staged: see package shard.
-//   - budget: how long requests may wait behind the fence of one hand-off.
+//   - budget: how long requests may wait behind the fence of one hand-off. Behind it are, in this order: draining (what
+//     is being written is synced), staging (the last changes, and what the shards become), the turn and the
+//     compare-and-set of the placement, opening (what was staged is taken up, the fences are released). Before it are
+//     the refresh of the sources and the rehearsals; after it the comparison at H. Opening comes when nothing can be given
+//     up any more: what it took in the rehearsals is kept of the budget for it.
 //   - pinned: the readers at H that a hand-off leaves, for the comparison.
 //   - at rest: a movement that owes nothing and has not ended; it is paused, held, has failed or
 //     keeps its way back. See [Lane.Mind]. The rests of shedding are something else: see pace.
@@ -35,7 +39,8 @@
 //     end is an event of package transfer, stored in the placement.
 //  2. The hand-off of a group is one compare-and-set, within the budget; one that takes
 //     longer has changed nothing, and is tried again later, some times. Then the movement
-//     holds, and says how long the pause would have to be.
+//     holds, and says how long the pause would have to be. One whose rehearsals took longer
+//     is not tried.
 //  3. A difference in CLONE keeps the group from its hand-off; one at H keeps the movement
 //     from being finished.
 //  4. What the movement made stands in its ledger as one entry: the reshaping of the index.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/placement"
+	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/store"
 	"github.com/reshelve/reshelve/transfer"
 	"github.com/reshelve/reshelve/work"
@@ -19,7 +21,8 @@ import (
 // holds.
 const tries = 8
 
-// handOff tries to hand a group off within the budget, with pauses that grow.
+// handOff tries to hand a group off within the budget, with pauses that grow. What was rehearsed to
+// take longer is not tried.
 func (t *turn) handOff(ctx context.Context, group int) (text string, err error) {
 	var over *store.OverBudget
 	for try := range tries {
@@ -35,7 +38,20 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 		if err != nil || r == nil {
 			return "", err
 		}
-		handed, err := t.try(ctx, p, r, group)
+		from, to, err := incarnations(p, r, group)
+		if err != nil {
+			return "", err
+		}
+		if _, known := t.rehearsed[group]; !known {
+			if _, err := t.rehearse(ctx, group, from, to); err != nil {
+				return "", err
+			}
+		}
+		if seen := t.rehearsed[group]; seen.pause.Fence > t.plan.Budget {
+			return "", t.tooLong(r, group, seen.pause.Max, fmt.Sprintf("no hand-off was tried, since half of its rehearsals took %s or more, and the pause budget is %s",
+				rounded(seen.pause.Fence), t.plan.Budget))
+		}
+		handed, err := t.try(ctx, r, group, from, to)
 		if err == nil {
 			return t.handedOff(ctx, r, group, handed)
 		}
@@ -43,21 +59,40 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 			return "", err
 		}
 		t.Logger.Warn("a hand-off did not fit the pause budget, it is tried again", "movement", t.movement.ID, "group", group, "error", over)
+		if try == tries-1 {
+			return "", t.tooLong(r, group, max(over.Spent, t.plan.Budget, t.rehearsed[group].pause.Max), fmt.Sprintf("%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q, with %s kept for opening what comes of it",
+				tries, t.plan.Budget, rounded(over.Spent), over.Step, rounded(t.rehearsed[group].open)))
+		}
 	}
-	why := "what is written while the last changes are staged comes too fast for it"
-	if t.longest > t.plan.Budget {
-		why = fmt.Sprintf("its rehearsals took up to %s", t.longest.Round(10*time.Microsecond))
-	}
-	needed := max(over.Spent, t.plan.Budget, t.longest)
-	resume := ""
-	if rate := t.written.perSecond(); rate > 0 {
-		why += fmt.Sprintf(", %.0f writes a second", rate)
-		resume = fmt.Sprintf("resume it when there are about %.0f writes a second, or ", rate*t.plan.Budget.Seconds()/placement.Needed(needed).Seconds())
-	}
-	return "", fault.WithNext(fault.New(fault.Refused, "%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q; %s",
-		tries, t.plan.Budget, over.Spent.Round(10*time.Microsecond), over.Step, why),
-		"%sreverse it, since nothing was handed off, and begin another one with --pause-budget %s", resume, placement.Needed(needed))
+	return "", nil
 }
+
+// tooLong holds the movement: a hand-off that takes so long does not fit the budget. It says why, and what would do.
+func (t *turn) tooLong(r *transfer.Record, group int, takes time.Duration, cause string) error {
+	why, resume := "", ""
+	if rate := t.written.perSecond(); rate > 0 {
+		why = fmt.Sprintf("; what is written meanwhile has to be staged behind the fence, %.0f writes a second", rate)
+		resume = fmt.Sprintf("reshelve movement resume, when there are about %.0f writes a second; or ", rate*t.plan.Budget.Seconds()/placement.Needed(takes).Seconds())
+	}
+	back, again := "abort, since nothing was handed off", "begin another one with"
+	if slices.ContainsFunc(r.Groups, func(g transfer.Group) bool { return g.HandedOff() }) {
+		back = "reverse, which leads back what was handed off"
+	}
+	if t.plan.Again != "" {
+		again = t.plan.Again
+	}
+	fewer := ""
+	if g := &r.Groups[group]; len(g.Sources)+len(g.Targets) > many {
+		fewer = fmt.Sprintf(", or fewer than %d shards at a time", len(g.Sources)+len(g.Targets))
+	}
+	return fault.WithNext(fault.New(fault.Refused, "%s: %s%s", names(&r.Groups[group]), cause, why),
+		"%sreshelve movement %s; then %s --pause-budget %s%s", resume, back, again, placement.Needed(takes), fewer)
+}
+
+// many shards in one hand-off make it long by their number alone.
+const many = 16
+
+func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // written is how many numbers some shards had given out when they were first and last looked at.
 type written struct {
@@ -80,12 +115,10 @@ func (w *written) perSecond() float64 {
 	return 0
 }
 
-func (t *turn) try(ctx context.Context, p placement.Placement, r *transfer.Record, group int) (store.HandedOff, error) {
-	from, to, err := incarnations(p, r, group)
-	if err != nil {
-		return store.HandedOff{}, err
-	}
-	return t.Store.HandOff(ctx, r.Index, from, to, t.plan.Budget, func(now placement.Placement, at map[uint32]int64) (placement.Placement, error) {
+// try hands a group off. The new owners are opened behind the fence too, after the point at which nothing can be
+// given up any more: what that is thought to take is kept of the budget.
+func (t *turn) try(ctx context.Context, r *transfer.Record, group int, from []uint32, to []shard.Incarnation) (store.HandedOff, error) {
+	return t.Store.HandOff(ctx, r.Index, from, to, t.plan.Budget-t.rehearsed[group].open, func(now placement.Placement, at map[uint32]int64) (placement.Placement, error) {
 		next, _, err := transfer.Advance(now, t.movement.ID, transfer.Event{Happened: transfer.WasHanded, Group: group, At: positions(&r.Groups[group], at)}, t.change(string(transfer.WasHanded)))
 		return next, err
 	})
@@ -99,6 +132,9 @@ func (t *turn) handedOff(ctx context.Context, r *transfer.Record, group int, han
 	}
 	time.Sleep(20 * time.Millisecond) // who waited goes on, and is counted
 	pause := pauseOf(&handed)
+	if handed.Pause > t.plan.Budget {
+		t.Logger.Warn("a hand-off took longer than its pause budget", "movement", t.movement.ID, "group", group, "took", handed.Pause, "budget", t.plan.Budget, "steps", fmt.Sprintf("%+v", handed.Steps))
+	}
 	err := t.Driver.Put(ctx, t.key("pause", group), pause)
 	return fmt.Sprintf("%s handed off in %s: %d requests waited, at most %s", names(&r.Groups[group]), handed.Pause.Round(10*time.Microsecond), pause.Waited, pause.Max.Round(10*time.Microsecond)), err
 }
@@ -110,7 +146,7 @@ func (t *turn) key(what string, group int) string {
 
 // way is under which what is kept stands: of the way back, apart.
 func (t *turn) way() string {
-	if t.movement.State == movement.Reversing {
+	if s := t.movement.State; s == movement.Reversing || s == movement.Aborting {
 		return wayBack
 	}
 	return ""

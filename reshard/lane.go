@@ -78,17 +78,17 @@ func entryOf(p *Plan) movement.Entry {
 type turn struct {
 	*Lane
 	worker.Slot
-	movement *movement.Record
-	plan     Plan
-	longest  time.Duration // that the pause of a hand-off was predicted to be, in this turn
-	written  written
-	shed     map[int]bool // the groups whose shards have shed, in this turn
-	shedding atomic.Int64 // how many do
+	movement  *movement.Record
+	plan      Plan
+	rehearsed map[int]rehearsed // by group, in this turn
+	written   written
+	shed      map[int]bool // the groups whose shards have shed, in this turn
+	shedding  atomic.Int64 // how many do
 }
 
 func (l *Lane) turn(s worker.Slot, m *movement.Record) (*turn, error) {
 	plan, err := ReadPlan(m)
-	return &turn{Lane: l, Slot: s, movement: m, plan: plan}, err
+	return &turn{Lane: l, Slot: s, movement: m, plan: plan, rehearsed: map[int]rehearsed{}}, err
 }
 
 // Turn does what the reshaping owes for a phase.

@@ -24,6 +24,8 @@ type Plan struct {
 	// there were too few of them to tell.
 	SearchesP95 time.Duration `json:"searchesP95,omitempty"`
 	Policy      work.Policy   `json:"policy"`
+	// Again is the command that would ask for the same once more; "": not known.
+	Again string `json:"again,omitempty"`
 }
 
 // Rate is how fast work goes behind the scenes; throttle changes it.

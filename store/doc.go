@@ -44,7 +44,7 @@
 //  7. A search sees one reader of each shard; one that is refused as stale begins again.
 //  8. A view has every shard that its placement names: what a placement names newly is open
 //     before anybody routes by it, whoever has read it first.
-//  9. A hand-off happens wholly or not at all, and within its budget; while it is not known
+//  9. A hand-off happens wholly or not at all, and its placement is changed within its budget; while it is not known
 //     which, its shards admit nothing.
 //  10. Points are bounded in number and in time, and an index that goes ends those that
 //     hold a reader of it.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/fault"
@@ -58,7 +61,7 @@ func (o *OverBudget) Unwrap() error { return fault.New(fault.Unavailable, "over 
 // Next may be called several times.
 //
 // Before the compare-and-set every failure leaves all as it was; one for lack of time is
-// *OverBudget. After it the hand-off goes on to its end, whatever becomes of ctx. While it is
+// *OverBudget: the budget is for what comes before it, and what opening will take is not in it. After it the hand-off goes on to its end, whatever becomes of ctx. While it is
 // not known how the compare-and-set has ended, the shards stay fenced. One hand-off is under way at
 // a time, and [Store.Unstage] waits for it. An index that is gone is fault.NotFound.
 func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation, budget time.Duration,
@@ -96,7 +99,7 @@ func (s *Store) HandOff(ctx context.Context, index uint32, from []uint32, to []s
 type handOff struct {
 	store  *Store
 	index  uint32
-	from   []uint32 // ascending: two that overlap wait for each other, and not in a ring
+	from   []uint32 // ascending
 	to     []shard.Incarnation
 	budget time.Duration
 	next   func(placement.Placement, map[uint32]int64) (placement.Placement, error)
@@ -144,13 +147,8 @@ func (h *handOff) prepare(ctx context.Context) error {
 	limited, cancel := context.WithDeadline(ctx, h.begun.Add(h.budget))
 	defer cancel()
 	h.result.At = map[uint32]int64{}
-	for i, sh := range h.shards {
-		seqNo, lift, err := sh.Fence(limited)
-		if err != nil {
-			return h.late(ctx, "drain", err)
-		}
-		h.lifts = append(h.lifts, lift)
-		h.result.At[h.from[i]] = seqNo
+	if err := h.fence(limited); err != nil {
+		return h.late(ctx, "drain", err)
 	}
 	h.stepped(&h.result.Steps.Drain)
 	staged, err := h.store.engine.Stage(limited, h.index, h.from, h.to)
@@ -165,6 +163,27 @@ func (h *handOff) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fence puts all fences up at once: each waits for what is being written to its shard. One
+// hand-off is under way at a time, so nobody else fences, and nobody waits in a ring.
+func (h *handOff) fence(ctx context.Context) error {
+	at, lifts := make([]int64, len(h.shards)), make([]func(context.Context) error, len(h.shards))
+	group, limited := errgroup.WithContext(ctx)
+	for i, sh := range h.shards {
+		group.Go(func() (err error) {
+			at[i], lifts[i], err = sh.Fence(limited)
+			return err
+		})
+	}
+	err := group.Wait()
+	for i, number := range h.from {
+		if lifts[i] != nil {
+			h.lifts = append(h.lifts, lifts[i])
+			h.result.At[number] = at[i]
+		}
+	}
+	return err
 }
 
 // stepped ends a step.
@@ -299,14 +318,18 @@ func (h *handOff) follow(ctx context.Context, p placement.Placement) error {
 // release ends the fences. A shard that cannot read its placement stays fenced meanwhile.
 func (h *handOff) release(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
+	var lifting sync.WaitGroup
 	for _, lift := range h.lifts {
-		for round := 1; ; round++ {
-			err := lift(ctx)
-			if err == nil || fault.Is(err, fault.Stale) || h.store.background.Err() != nil { // it is closed, or will be
-				break
+		lifting.Go(func() {
+			for round := 1; ; round++ {
+				err := lift(ctx)
+				if err == nil || fault.Is(err, fault.Stale) || h.store.background.Err() != nil { // it is closed, or will be
+					return
+				}
+				h.store.options.Logger.Warn("a shard takes no requests until its placement can be read", "index", h.index, "error", err)
+				_ = pause(h.store.background, round)
 			}
-			h.store.options.Logger.Warn("a shard takes no requests until its placement can be read", "index", h.index, "error", err)
-			_ = pause(h.store.background, round)
-		}
+		})
 	}
+	lifting.Wait()
 }

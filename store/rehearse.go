@@ -12,7 +12,7 @@ import (
 // who owns what, and tells how long each step took: what was written last is staged, and the
 // placement is swapped for itself. What is being written takes one sync to drain, as that swap
 // does where the coordination store is on the same disk; the new owners read what the staging
-// has written, within its time.
+// has written, and take it up, in twice its time (BenchmarkHandOffToMany).
 func (s *Store) Rehearse(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (steps Steps, err error) {
 	h := handOff{store: s, index: index, from: from}
 	if err := h.sources(ctx); err != nil {
@@ -28,7 +28,7 @@ func (s *Store) Rehearse(ctx context.Context, index uint32, from []uint32, to []
 		return steps, err
 	}
 	steps.Change, err = s.Probe(ctx, index)
-	steps.Drain, steps.Open = steps.Change, steps.Stage
+	steps.Drain, steps.Open = steps.Change, 2*steps.Stage
 	return steps, err
 }
 
