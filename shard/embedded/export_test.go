@@ -183,6 +183,25 @@ func (e *Engine) SpoilValue(s shard.Shard, ref shard.Ref) error {
 	return errors.Join(rows.Close(), e.db.Set(key, []byte("spoiled"), pebble.Sync))
 }
 
+// ScanFor indexes the documents of some numbers out of the rows, and tells how many segments are in the making then.
+func ScanFor(ctx context.Context, s shard.Shard, first, last int64) (making, segments int, err error) {
+	x := s.(*local).segments
+	x.shard.mu.Lock()
+	v, base, err := x.viewed()
+	x.shard.mu.Unlock()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer base.release()
+	h := x.harvest(ctx, v)
+	err = h.scanned(v.within, []numbers{{first, last}}, newEdit(newStack(-1, v.within, nil, nil)))
+	making, segments = x.shard.engine.Making(), len(h.entries)
+	h.drop()
+	x.shard.mu.Lock()
+	defer x.shard.mu.Unlock()
+	return making, segments, errors.Join(err, v.drop())
+}
+
 // HoldMerges takes the slot of merges, until it is undone.
 func (e *Engine) HoldMerges() (undo func()) {
 	e.merging <- struct{}{}

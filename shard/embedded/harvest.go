@@ -221,6 +221,10 @@ func (h *harvest) fetch(from *pebble.Snapshot, changes []shard.Change, rows []fe
 	return nil
 }
 
+// sparse is how many rows a scan passes over until it ends the segment that is in the making: there are few at a time,
+// and other shards wait.
+const sparse = 10_000
+
 // scanned adds the documents of a range whose sequence numbers are among some, and that
 // the edit does not show.
 func (h *harvest) scanned(part routing.Range, among []numbers, ed *edit) error {
@@ -229,9 +233,12 @@ func (h *harvest) scanned(part routing.Range, among []numbers, ed *edit) error {
 	}
 	h.scans = true
 	var failed error
-	err := (&reader{view: h.view}).scan(context.Background(), shard.Select{Range: part}, func(row shard.Row) bool {
-		if wanted(&row) {
-			failed = h.add(row)
+	passed := 0
+	err := (&reader{view: h.view}).scan(h.ctx, shard.Select{Range: part}, func(row shard.Row) bool {
+		if passed++; wanted(&row) {
+			failed, passed = h.add(row), 0
+		} else if passed == sparse {
+			failed = h.cut()
 		}
 		return failed == nil
 	})

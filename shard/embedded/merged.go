@@ -3,8 +3,10 @@ package embedded
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 )
 
@@ -18,7 +20,13 @@ func (s *local) Merge(ctx context.Context, wish shard.Merging) error {
 	if s.segments == nil {
 		return nil
 	}
-	return s.failure(s.segments.merge(ctx, wish))
+	err = s.segments.merge(ctx, wish)
+	if errors.As(err, new(*segment.Damaged)) { // as a search does
+		if err = s.segments.mend(ctx); err == nil {
+			err = s.segments.merge(ctx, wish)
+		}
+	}
+	return s.failure(err)
 }
 
 func (x *segments) merge(ctx context.Context, wish shard.Merging) error {

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
 	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
@@ -208,6 +210,40 @@ func TestDamageUnderAnOpenShard(t *testing.T) {
 				t.Errorf("%d documents were indexed again", n)
 			}
 		})
+	}
+}
+
+// TestAForcedMergeMendsWhatItMeets damages a file, and orders one segment.
+func TestAForcedMergeMendsWhatItMeets(t *testing.T) {
+	l := openLibrary(t, shelved(t))
+	l.must(os.Truncate(l.files()[1], 0))
+	l.must(l.shard.Merge(t.Context(), shard.Merging{Segments: 1}))
+	l.agrees()
+	if n := l.shard.Stats().Segments; n != 1 {
+		t.Errorf("%d segments", n)
+	}
+}
+
+// TestAScanKeepsNothingInTheMaking: segments in the making are few, for all shards; a scan that finds a document now
+// and then keeps none, and ends with its shard.
+func TestAScanKeepsNothingInTheMaking(t *testing.T) {
+	l := openLibrary(t, t.TempDir())
+	for i := range 13 {
+		ops := make([]shard.Op, 1000)
+		for j := range ops {
+			id := fmt.Sprintf("%06d", i*1000+j)
+			ops[j] = shard.Op{Key: routing.Key(i*1000 + j), ID: id, Source: []byte("a"), Condition: document.Always}
+		}
+		l.write(ops...)
+	}
+	l.refresh()
+	if making, segments, err := embedded.ScanFor(t.Context(), l.shard, 3, 5); making != 0 || segments != 1 || err != nil {
+		t.Errorf("%d are in the making, %d made: %v", making, segments, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, _, err := embedded.ScanFor(ended, l.shard, 1<<40, 1<<40); err == nil {
+		t.Error("it goes on when nobody asks any more")
 	}
 }
 
