@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -90,13 +91,13 @@ func (e *Engine) openFolder() (err error) {
 	}
 	switch full := e.space.look().ReadOnly; {
 	case full == nil, !isNew && e.space.roomToOpen(): // dropping an index is possible, at least
-		e.db, err = e.openStore(false)
+		if e.db, err = e.openStore(false); !isNew && errors.Is(err, syscall.ENOSPC) {
+			err = e.openToRead(err)
+		}
 	case isNew:
 		err = full
 	default:
-		e.db, err = e.openStore(true)
-		e.fail(full)
-		e.broke <- full // mend opens it for writing
+		err = e.openToRead(full)
 	}
 	if err != nil {
 		_ = e.lock.Close()
@@ -105,6 +106,18 @@ func (e *Engine) openFolder() (err error) {
 	e.begun = true
 	e.tidy()
 	return nil
+}
+
+// openToRead opens Pebble for reading alone; mend opens it for writing once there is space.
+func (e *Engine) openToRead(full error) (err error) {
+	e.db, err = e.openStore(true)
+	e.fail(full)
+	e.space.soon()
+	select {
+	case e.broke <- full:
+	default: // the seal of what was opened before has told it
+	}
+	return err
 }
 
 // tidy removes the segment files that no manifest names. That it cannot is no failure: no
