@@ -84,7 +84,7 @@ func ParseLocation(location string) (Location, error) {
 		return fileLocation(u)
 	}
 	if u.Host == "" {
-		return Location{}, fault.New(fault.Usage, "%s:// names no bucket", u.Scheme)
+		return Location{}, fault.WithNext(fault.New(fault.Usage, "%s:// names no bucket", u.Scheme), "write %s://NAME/PREFIX: see reshelve help repositories", u.Scheme)
 	}
 	options, err := url.ParseQuery(u.RawQuery)
 	if err != nil {

@@ -85,11 +85,11 @@ func (f *catFlags) check(output string) error {
 		err := fault.New(fault.Usage, "cat has no --output: it prints documents only")
 		return fault.WithNext(err, "leave --output out; each line is a JSON document already")
 	case f.format != "ndjson" && f.format != "bulk":
-		return fault.New(fault.Usage, "--format is ndjson or bulk, not %q", f.format)
+		return fault.WithNext(fault.New(fault.Usage, "--format is ndjson or bulk, not %q", f.format), "write --format ndjson, or --format bulk")
 	case f.format == "bulk" && f.request.IDsOnly:
-		return fault.New(fault.Usage, "--format bulk needs sources, which --ids-only leaves out")
+		return fault.WithNext(fault.New(fault.Usage, "--format bulk needs sources, which --ids-only leaves out"), "leave one of them away")
 	case f.limit < 0:
-		return fault.New(fault.Usage, "--limit %d is negative", f.limit)
+		return fault.WithNext(fault.New(fault.Usage, "--limit %d is negative", f.limit), "name how many documents are printed, 0 or more")
 	}
 	return nil
 }

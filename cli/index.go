@@ -111,7 +111,7 @@ func readBody(name string) (body []byte, err error) {
 		body, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, fault.At(fault.Wrap(fault.Usage, err), "--body")
+		return nil, fault.WithNext(fault.At(fault.Wrap(fault.Usage, err), "--body"), "name a file with the body of PUT /INDEX, or - for standard input")
 	}
 	return body, nil
 }

@@ -91,6 +91,10 @@ func (p *program) movementLs(at *string) *cobra.Command {
 			return err
 		}
 		return p.answer(all, func(w io.Writer) {
+			if len(all) == 0 {
+				fmt.Fprintln(w, "no movements are recorded there")
+				return
+			}
 			t := newTable("ID", "KIND", "STATE", "PHASE", "INTO", "CAUSE")
 			for i := range all {
 				m := &all[i]

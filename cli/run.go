@@ -47,7 +47,7 @@ func Run(ctx context.Context, ctl *control.Control, args []string, stdout, stder
 	if !p.ran {
 		err = usage(cmd, err)
 	}
-	err = atDefault(cmd, err)
+	err = listedAt(cmd, atDefault(cmd, err))
 	broken := false
 	if ctx.Err() != nil && !fault.Is(err, fault.Corrupt) && !fault.Is(err, fault.Interrupted) {
 		err, broken = fault.Wrap(fault.Interrupted, err), true // whatever it broke on its way
@@ -64,6 +64,17 @@ func atDefault(cmd *cobra.Command, err error) error {
 	}
 	err = fault.New(fault.Unavailable, "%s", err) // without what else could be done
 	return fault.WithNext(err, "name the place with --at, a URL or a folder: without it %s is meant", at.DefValue)
+}
+
+// listedAt says, of an index that is not there, how to list those that are.
+func listedAt(cmd *cobra.Command, err error) error {
+	at := cmd.Flags().Lookup("at")
+	if at == nil || !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "index_not_found_exception") {
+		return err
+	}
+	return fault.Reword(err, func(string) string {
+		return control.Command("index", "ls", "--at", at.Value.String()) + " lists those that are there"
+	})
 }
 
 // fail tells an error: "reshelve: PLACE: cause" and, on a line of its own, what

@@ -83,11 +83,11 @@ func (f *serveFlags) request(cmd *cobra.Command) (control.ServeRequest, error) {
 	req := f.req
 	switch {
 	case f.data == "":
-		return req, fault.New(fault.Usage, "--data is empty: name a folder")
+		return req, fault.WithNext(fault.New(fault.Usage, "--data is empty"), "name a folder: --data DIR")
 	case f.memory == 0:
-		return req, fault.New(fault.Usage, "--memory is 0: name a size to stay below, for example 256MiB")
+		return req, fault.WithNext(fault.New(fault.Usage, "--memory is 0"), "name a size to stay below: --memory 256MiB")
 	case req.Limits.Depth < 0 || req.Limits.Timeout < 0 || req.Limits.Connections < 0:
-		return req, fault.New(fault.Usage, "--max-depth, --timeout and --max-connections are not negative; 0 means the default")
+		return req, fault.WithNext(fault.New(fault.Usage, "--max-depth, --timeout or --max-connections is negative"), "write a number above 0, or 0 for the default")
 	}
 	req.Data, req.Listen, req.Memory = f.data, f.listen, int64(f.memory)
 	req.Limits.BodyBytes, req.Limits.ItemBytes = int64(f.maxBody), int64(f.maxItem)

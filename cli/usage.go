@@ -14,6 +14,7 @@ import (
 
 // The sentences of cobra that have no type: a test meets each.
 var (
+	unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for "`)
 	wrongArguments = regexp.MustCompile(`arg\(s\), (?:only )?received (\d+)$`)
 	missingFlag    = regexp.MustCompile(`^required flag\(s\) (.*) not set$`)
 	noneOfFlags    = regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`)
@@ -55,12 +56,22 @@ func usage(cmd *cobra.Command, err error) error {
 			text = fmt.Sprintf("--%s: %v", flag.Name, errors.Unwrap(invalid))
 		}
 		next = "write " + withValue(invalid.GetFlag()) + "; " + next
+	case match(unknownCommand) != "" && !cmd.HasSubCommands():
+		text, next = fmt.Sprintf("%s takes no arguments, and is given %q", cmd.CommandPath(), match(unknownCommand)), "write "+cmd.UseLine()+"; "+next
+	case match(unknownCommand) != "":
+		if like := likeCommands(cmd, match(unknownCommand)); len(like) > 0 {
+			next = "perhaps " + strings.Join(like, ", ") + "; " + next
+		}
 	case match(wrongArguments) != "":
 		text, next = fmt.Sprintf("%s is given %s", cmd.CommandPath(), counted(number(match(wrongArguments)), "argument")), "write "+cmd.UseLine()+"; "+next
 	case match(missingFlag) != "":
 		text, next = flagNames(strings.ReplaceAll(match(missingFlag), `", "`, " "), " and ")+" is missing", "write "+cmd.UseLine()+"; "+next
 	case match(noneOfFlags) != "":
-		text = flagNames(match(noneOfFlags), " or ") + " is missing"
+		names := match(noneOfFlags)
+		text = flagNames(names, " or ") + " is missing"
+		if first := cmd.Flags().Lookup(strings.Fields(names)[0]); first != nil {
+			next = "write " + withValue(first) + ", or another of these; " + next
+		}
 	case match(notAllFlags) != "":
 		text = flagNames(match(notAllFlags), " and ") + " is missing beside the other flags"
 	case match(rivalFlags) != "":
@@ -90,10 +101,19 @@ func withValue(f *pflag.Flag) string {
 	switch value {
 	case "duration":
 		value = "10m, or 30s"
-	case "int":
+	case "int", "float":
 		value = "NUMBER"
 	}
 	return "--" + f.Name + " " + value
+}
+
+// likeCommands are the commands of a group that a name may have been meant as.
+func likeCommands(group *cobra.Command, name string) (like []string) {
+	group.SuggestionsMinimumDistance = 2 // letters
+	for _, verb := range group.SuggestionsFor(name) {
+		like = append(like, group.CommandPath()+" "+verb)
+	}
+	return like
 }
 
 // likeFlags are the flags of a command that begin as a name does that is none.
