@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
@@ -36,11 +38,28 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Server(ctx); err != nil {
+	if o.Soon > 0 {
+		err = c.reachable(ctx, o.Soon)
+	}
+	if err == nil {
+		_, err = c.Server(ctx)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// reachable is the error of an address at which nothing is, within soon. Whatever else keeps a server from answering may
+// pass, and is for those who ask it for something.
+func (c *Client) reachable(ctx context.Context, soon time.Duration) error {
+	_, err := c.Send(ctx, Request{Method: http.MethodGet, Patience: soon})
+	var unknown *net.DNSError
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &unknown) && unknown.IsNotFound {
+		return err
+	}
+	return nil
 }
 
 func open(o Options) (*Client, error) {

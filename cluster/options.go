@@ -34,6 +34,7 @@ type Options struct {
 	UserAgent string
 	Compress  bool          // gzip in both directions: less network for more processor
 	Timeout   time.Duration // of one request, 2 minutes
+	Soon      time.Duration // how long Open tries an address whose port is refused or whose host is not known; 0: as Patience says
 	Patience  time.Duration // how long a request that fails in passing is tried again: 1 minute; negative: never
 }
 

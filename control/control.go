@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 
 	"github.com/reshelve/reshelve/blob"
 	"github.com/reshelve/reshelve/cluster"
@@ -58,6 +59,7 @@ type FolderOptions struct {
 type Control struct {
 	wiring  Wiring
 	permits *permits // nil: it does what the operator asks for; see [Control.bound]
+	waits   bool     // for places at which nothing answers: what works for long may start before them
 }
 
 // New makes a Control.
@@ -86,6 +88,12 @@ func (c *Control) located(location string) (blob.Location, error) {
 	parsed, err := blob.ParseLocation(location)
 	if err == nil {
 		err = c.permits.repository(location, &parsed)
+	}
+	if err == nil && isHostPort(location) {
+		if _, missing := os.Stat(location); os.IsNotExist(missing) {
+			err = fault.New(fault.Usage, "%q is neither a repository's URL nor a folder", location)
+			err = fault.WithNext(err, "to migrate from a cluster: reshelve migrate --from-cluster http://%s; a repository is s3://…, gs://…, az://…, http://%s/PATH or a folder", location, location)
+		}
 	}
 	return parsed, err
 }

@@ -49,7 +49,7 @@ func (c *Control) bound(a Allowed, program string, folders bool) (*Control, erro
 			p.clusters[prefix] = append(p.clusters[prefix], u)
 		}
 	}
-	return &Control{c.wiring, p}, nil
+	return &Control{wiring: c.wiring, permits: p}, nil
 }
 
 // asked is a Control that does for one movement what the operator has asked for, even if somebody changes
@@ -64,7 +64,7 @@ func (c *Control) asked(req *MigrateRequest) *Control {
 			p.clusters[prefix] = append(p.clusters[prefix], u)
 		}
 	}
-	return &Control{c.wiring, p}
+	return &Control{wiring: c.wiring, permits: p}
 }
 
 // WorkerCommand is the command of a worker that joins a place and works for a movement there. Its flags allow

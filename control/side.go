@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
@@ -62,6 +63,9 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 		options, err := c.access(ofTarget, at)
 		if err != nil {
 			return nil, err
+		}
+		if !c.waits {
+			options.Soon = reachedWithin
 		}
 		client, err := cluster.Open(ctx, options)
 		if err != nil {
@@ -154,11 +158,9 @@ func checkFolder(at string, create bool) error {
 		err := fault.New(fault.Usage, "%q is neither a URL of a cluster nor a folder: nothing is known of %s", at, scheme)
 		return fault.WithNext(err, "for a cluster write http://… or https://…; for a folder its path")
 	}
-	if _, port, split := net.SplitHostPort(at); split == nil && !strings.ContainsAny(at, "/\\") {
-		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
-			err := fault.New(fault.Usage, "%q is neither a URL nor a folder", at)
-			return fault.WithNext(err, "for a cluster write http://%s or https://%s; for a folder of that name ./%s", at, at, at)
-		}
+	if isHostPort(at) {
+		err := fault.New(fault.Usage, "%q is neither a URL nor a folder", at)
+		return fault.WithNext(err, "for a cluster write http://%s or https://%s; for a folder of that name ./%s", at, at, at)
 	}
 	if !create {
 		err := fault.At(fault.New(fault.NotFound, "there is no such data folder"), at)
@@ -166,6 +168,20 @@ func checkFolder(at string, create bool) error {
 	}
 	return nil
 }
+
+// isHostPort tells whether a text is HOST:PORT, as somebody writes who has left http:// away.
+func isHostPort(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil || strings.ContainsAny(text, "/\\") {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// reachedWithin is how long a cluster is asked whose port is refused, or whose host is not known: one that starts may be
+// there in a moment.
+const reachedWithin = time.Second
 
 // coordinated adds the coordination store that goes with a target.
 func (c *Control) coordinated(ctx context.Context, t *target) (*side, error) {

@@ -159,6 +159,7 @@ func (c *Control) openSource(ctx context.Context, at string) (*cluster.Client, e
 	if err != nil {
 		return nil, err
 	}
+	options.Soon = reachedWithin
 	return cluster.Open(ctx, options)
 }
 

@@ -48,7 +48,8 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 			return nil, err
 		}
 	}
-	side, err := c.side(ctx, req.Join, false, req.Memory, req.Logger)
+	opening := &Control{wiring: c.wiring, permits: c.permits, waits: !req.Once}
+	side, err := opening.side(ctx, req.Join, false, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}
