@@ -44,6 +44,9 @@ func reshapingLines(m *control.Movement) (lines []string) {
 	if r.Deleted || m.State == movement.Reversed { // what was shared then is no more
 		way.Shared = nil
 	}
+	if r.Waiting != "" {
+		lines = append(lines, "it waits, and goes on by itself: "+r.Waiting)
+	}
 	for _, note := range r.Notes {
 		lines = append(lines, "note: in the plan "+note)
 	}

@@ -36,7 +36,14 @@ func (s *side) reshaping(ctx context.Context, d *drive.Driver, r *movement.Recor
 	}
 	switch {
 	case s != nil && s.lane != nil:
-		return reshard.ProgressOf(ctx, d, r, s.lane.Store.NewestPlacement)
+		told, err := reshard.ProgressOf(ctx, d, r, s.lane.Store.NewestPlacement)
+		if waits := s.lane.Waits(r); err == nil && waits != nil {
+			told.Waiting = waits.Error()
+			if next := fault.Next(waits); next != "" {
+				told.Waiting += " → " + next
+			}
+		}
+		return told, err
 	case s != nil && s.client != nil && !s.beside:
 		m, err := fetch[Movement](ctx, s.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "movements", r.ID}})
 		if err == nil && m.Reshaping != nil {

@@ -118,6 +118,30 @@ func TestASplitIsThrottled(t *testing.T) {
 	becomes(t, url, id, 10*time.Second, "finished")
 }
 
+// TestASplitWaitsForRoom: another program takes all space while a split is at work. The status says so within
+// seconds, for as long as that lasts, and the movement goes on by itself when there is room.
+func TestASplitWaitsForRoom(t *testing.T) {
+	disk := smallDisk(t, 128)
+	_, url := serve(t, filepath.Join(disk, "data"), "--memory", "64MiB")
+	lay(t, talk(t), url, 1)
+	id := begins(t, url, "--by", "2", "--throttle", "100")
+	give := eat(t, disk)
+	for began := time.Now(); time.Since(began) < 35*time.Second; time.Sleep(time.Second) { // longer than what may pass is waited for
+		m := becomes(t, url, id, 10*time.Second, "running")
+		status := string(runs(t, "movement", "status", id, "--at", url))
+		if time.Since(began) > 4*time.Second && !strings.Contains(status, "it waits, and goes on by itself: ") || m.Cause != "" {
+			t.Fatalf("on a full disk the status is\n%s", status)
+		}
+	}
+	give()
+	time.Sleep(3 * time.Second) // the free space is looked at each second
+	runs(t, "movement", "throttle", id, "--bytes-per-second", "100MB", "--at", url)
+	becomes(t, url, id, time.Minute, "finished")
+	if status := string(runs(t, "movement", "status", id, "--at", url)); strings.Contains(status, "it waits") {
+		t.Errorf("in the end the status is\n%s", status)
+	}
+}
+
 // TestAHeldSplitEndsWithItsIndex: it holds since no hand-off fits its budget, and when its index is
 // deleted there is nothing left to be decided.
 func TestAHeldSplitEndsWithItsIndex(t *testing.T) {

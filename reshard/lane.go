@@ -27,7 +27,8 @@ type Lane struct {
 
 	mu      sync.Mutex
 	pinned  map[pin]store.HandedOff
-	working map[string]int // slots at work for a movement
+	working map[string]int   // slots at work for a movement
+	waits   map[string]error // what a movement waits out just now
 }
 
 var _ worker.Lane = (*Lane)(nil)
@@ -123,13 +124,15 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	return outcome, err
 }
 
-// patience is how long a phase is tried again that meets what may go away by itself, such as a
-// full disk; then the movement holds.
+// patience is how long a phase is tried again that meets what may go away by itself; then the
+// movement holds. A store that takes no writes, since its disk is full, is waited for as long as that
+// lasts: everybody else does so too, and nothing needs to be decided.
 var patience = 30 * time.Second
 
 // patiently does the deeds of a phase, again and again while what fails them may pass.
 func (t *turn) patiently(ctx context.Context, phase *movement.Phase, deeds []transfer.Deed) (text string, err error) {
 	began := time.Now()
+	defer t.wait(t.movement.ID, nil)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		var before string
 		if before, err = t.begin(ctx, phase); err == nil {
@@ -139,7 +142,10 @@ func (t *turn) patiently(ctx context.Context, phase *movement.Phase, deeds []tra
 		if err == nil || !drive.Passing(err) {
 			return text, err
 		}
-		if spent := time.Since(began); spent+pause > patience {
+		t.wait(t.movement.ID, err)
+		if t.Store.Health().ReadOnly != nil {
+			began = time.Now()
+		} else if spent := time.Since(began); spent+pause > patience {
 			return text, fault.WithNext(fault.New(fault.Refused, "for %s it did not get on: %w", spent.Round(time.Second), err),
 				"%s; then resume it", cmp.Or(fault.Next(err), "mend the cause"))
 		}
@@ -148,6 +154,32 @@ func (t *turn) patiently(ctx context.Context, phase *movement.Phase, deeds []tra
 			return text, waited
 		}
 	}
+}
+
+// wait notes what a movement waits out; nil: nothing. It is kept in memory: what is waited for may be a disk to
+// store it on.
+func (l *Lane) wait(id string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waits == nil {
+		l.waits = map[string]error{}
+	}
+	if l.waits[id] = err; err == nil {
+		delete(l.waits, id)
+	}
+}
+
+// Waits is what a movement waits for, and goes on by itself when that has passed; nil: nothing that is known.
+func (l *Lane) Waits(m *movement.Record) error {
+	if len(m.Owed()) == 0 {
+		return nil
+	}
+	if full := l.Store.Health().ReadOnly; full != nil {
+		return full
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waits[m.ID]
 }
 
 // deedsOf are the deeds of each phase.

@@ -18,6 +18,15 @@ import (
 type full struct {
 	shard.Engine
 	tries atomic.Int64
+	tells atomic.Bool // that it takes no writes
+}
+
+func (f *full) Health() shard.Health {
+	health := f.Engine.Health()
+	if f.tells.Load() && f.tries.Load() > 0 {
+		health.ReadOnly = fault.WithNext(fault.New(fault.Unavailable, "the disk is nearly full"), "free space")
+	}
+	return health
 }
 
 func (f *full) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (*shard.Staged, error) {
@@ -53,5 +62,35 @@ func TestAFullDiskIsWaitedOutOrHolds(t *testing.T) {
 	h.work(id, movement.Finished)
 	if n := h.shards(); n != 4 {
 		t.Errorf("%d shards", n)
+	}
+}
+
+// TestAFullDiskIsWaitedFor as long as the store takes no writes: the status says so at once, and it goes on by itself.
+func TestAFullDiskIsWaitedFor(t *testing.T) {
+	h := newHouse(t, 1)
+	h.must(h.store.Close())
+	engine := &full{Engine: h.engine}
+	var err error
+	h.store, err = store.Open(h.ctx, h.coord, engine, store.Options{Logger: quiet})
+	h.must(err)
+	h.lane.Store = h.store
+	defer reshard.SetPatience(200 * time.Millisecond)()
+	id := h.begin(false, by(2))
+	engine.tells.Store(true)
+	engine.tries.Store(1 << 40)
+	ended := make(chan *movement.Record, 1)
+	go func() {
+		defer close(ended)
+		ended <- h.work(id, movement.Finished)
+	}()
+	time.Sleep(time.Second)
+	m, err := h.driver.Movement(h.ctx, id)
+	h.must(err)
+	if waits := h.lane.Waits(&m); m.State != movement.Running || waits == nil || !strings.Contains(waits.Error(), "the disk is nearly full") {
+		t.Errorf("it is %s, and waits for %v", m.State, waits)
+	}
+	engine.tries.Store(0)
+	if m := <-ended; m != nil && h.lane.Waits(m) != nil {
+		t.Errorf("in the end it waits for %v", h.lane.Waits(m))
 	}
 }

@@ -29,6 +29,9 @@ type Progress struct {
 	Back      *Way            `json:"back,omitempty"` // of a movement that was, or is, reversed
 	// Owed is what is still to be done, for people: "shed shard 9".
 	Owed []string `json:"owed,omitempty"`
+	// Waiting is what it waits for, to go on by itself when that has passed, such as room on a full disk; known to the
+	// process that works for it.
+	Waiting string `json:"waiting,omitempty"`
 	// Deleted says that the index is gone, and with it all that was to be done or undone.
 	Deleted bool `json:"deleted,omitempty"`
 }
