@@ -45,7 +45,7 @@ func (k killed) write(name string, data []byte) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	_, err = file.Write(data)
+	_, err = file.Write(bytes.Clone(data)) // which the disk in memory overwrites under the race detector
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		k.Fatal(err)
 	}

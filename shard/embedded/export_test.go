@@ -47,7 +47,12 @@ func (e *Engine) Strays(index uint32) (strays []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := named(e.db, index)
+	db, done, err := e.use()
+	if err != nil {
+		return nil, nil // it is being opened again
+	}
+	defer done()
+	names, err := named(db, index)
 	for _, name := range found[index] {
 		if !names[name] {
 			strays = append(strays, name)
