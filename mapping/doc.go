@@ -47,8 +47,8 @@
 // testdata holds what OpenSearch 2.19.0 answered, some 800 definitions, updates and
 // documents; TestAnswers asks this package the same, TestLiveAnswers a real server.
 //
-// Absent on purpose: analysis of text into tokens (comes in as an interface with
-// searching), and storing anything. Absent types, refused as the server refuses one
+// Absent on purpose: analysis of text into tokens (package analysis), and storing
+// anything. Absent types, refused as the server refuses one
 // that it does not know: completion, percolator, join, geo_shape, token_count,
 // rank_feature, rank_features, search_as_you_type, derived fields, star_tree, and
 // those of plugins. Regular expressions of dynamic templates are RE2's: no
