@@ -40,7 +40,7 @@
 //  2. The hand-off of a group is one compare-and-set, within the budget; one that takes
 //     longer has changed nothing, and is tried again later, some times. Then the movement
 //     holds, and says how long the pause would have to be. One whose rehearsals took longer
-//     is not tried.
+//     is not tried while nothing was handed off.
 //  3. A difference in CLONE keeps the group from its hand-off; one at H keeps the movement
 //     from being finished.
 //  4. What the movement made stands in its ledger as one entry: the reshaping of the index.
