@@ -106,3 +106,21 @@ func (h *house) rates(m *movement.Record) {
 		h.Errorf("it is not told how many would do, of %d: %s", now, m.Next)
 	}
 }
+
+// TestAWayBackIsTriedThoughItsRehearsalsAreLong: no order leads out of it, so that it is not given up untried.
+func TestAWayBackIsTriedThoughItsRehearsalsAreLong(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slow{Engine: shardmemory.New(shardmemory.Options{}), takes: ms, fenced: ms}
+		h := newHouseOn(t, 1, engine)
+		h.budget = 20 * ms
+		id := h.begin(true, by(2))
+		h.work(id, movement.Switched)
+		engine.takes = 40 * ms
+		h.tell(id, movement.Reverse)
+		h.work(id, movement.Reversed)
+		if n := h.shards(); n != 1 {
+			t.Errorf("%d shards", n)
+		}
+	})
+}

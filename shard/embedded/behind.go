@@ -38,7 +38,7 @@ func (x *segments) later(v *view) {
 // more time: rows do not mend by themselves.
 func (x *segments) catchUp() {
 	s, began, said := x.shard, time.Now(), ""
-	for tries := 0; x.ctx.Err() == nil; tries++ {
+	for failures := 0; x.ctx.Err() == nil; {
 		_, err := x.refresh(x.ctx)
 		if err == nil {
 			s.engine.options.Logger.Info("store: what was written last is indexed", "shard", place(s.id), "took", time.Since(began).Round(time.Millisecond))
@@ -46,10 +46,11 @@ func (x *segments) catchUp() {
 		}
 		pause := retryAfter
 		if fault.Is(err, fault.Corrupt) {
-			pause <<= min(tries, mostDoubled)
+			pause <<= min(failures, mostDoubled)
 		}
 		if !fault.Is(err, fault.Stale) && x.ctx.Err() == nil {
-			x.missed(err, tries)
+			x.missed(err, failures)
+			failures++
 			if err.Error() != said {
 				s.engine.options.Logger.Warn("store: indexing failed, it is tried again", "shard", place(s.id), "cause", err)
 			}
@@ -64,11 +65,11 @@ func (x *segments) catchUp() {
 
 // missed ends the wait of those who acquire a reader, where it would be a long one: indexing met damage, or
 // has failed twice. They are answered with the cause until it has succeeded.
-func (x *segments) missed(err error, tries int) {
+func (x *segments) missed(err error, before int) {
 	s := x.shard
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.indexing == nil || !fault.Is(err, fault.Corrupt) && tries == 0 {
+	if s.indexing == nil || !fault.Is(err, fault.Corrupt) && before == 0 {
 		return
 	}
 	s.unindexed = fault.WithNext(fault.At(fault.New(fault.KindOf(err), "what was written last cannot be indexed, and not be searched: %w", err), "shard "+place(s.id)),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,11 @@ import (
 // the files, how many bytes of them were synced. The note is not synced itself, and never wrong: after a kill it is that
 // of the last sync, and after a loss of power perhaps that of an earlier one.
 type ends struct {
-	mu   sync.Mutex
-	file vfs.File // nil: nothing is noted
-	now  noted
+	mu     sync.Mutex
+	file   vfs.File // nil: nothing is noted
+	now    noted
+	failed bool // the last note could not be written
+	log    *slog.Logger
 }
 
 // noted is the newest log and the newest manifest that something was synced of; number 0: none.
@@ -57,7 +60,7 @@ func readNoted(fs vfs.FS, dir string) (n noted, there bool, err error) {
 }
 
 // openEnds goes on with what was noted.
-func openEnds(fs vfs.FS, dir string, n noted, there bool) (*ends, error) {
+func openEnds(fs vfs.FS, dir string, n noted, there bool, log *slog.Logger) (*ends, error) {
 	name := filepath.Join(dir, endsName)
 	if !there {
 		if err := writeFile(fs, dir, name, string(n.encode())); err != nil {
@@ -68,7 +71,7 @@ func openEnds(fs vfs.FS, dir string, n noted, there bool) (*ends, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ends{file: file, now: n}, nil
+	return &ends{file: file, now: n, log: log}, nil
 }
 
 // close is for when Pebble is closed. Nil is of a store that is open for reading alone.
@@ -79,24 +82,34 @@ func (e *ends) close() error {
 	return e.file.Close()
 }
 
-// of gives what notes the syncs of a file that is written from its beginning; nil: they are not noted.
+// of gives what notes the syncs of a file that is written from its beginning; nil: they are not noted. What was noted of
+// a file of the same number, of which a loss of power left nothing, is forgotten.
 func (e *ends) of(name string) func(bytes int64) {
 	number, manifest, ok := numberOf(filepath.Base(name))
 	if e == nil || !ok {
 		return nil
 	}
+	to := &e.now.log
+	if manifest {
+		to = &e.now.manifest
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if to.number == number {
+		to.bytes = 0
+	}
 	return func(bytes int64) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		to := &e.now.log
-		if manifest {
-			to = &e.now.manifest
-		}
 		if number < to.number || number == to.number && bytes <= to.bytes {
 			return // a log before it that is closed
 		}
 		*to = extent{number, bytes}
-		_, _ = e.file.WriteAt(e.now.encode(), 0) // what was noted before stays true
+		_, err := e.file.WriteAt(e.now.encode(), 0) // what was noted before stays true
+		if err != nil && !e.failed {
+			e.log.Warn("store: how much of the log is on disk is not noted: damage at its end may be taken for an interrupted write", "cause", err)
+		}
+		e.failed = err != nil
 	}
 }
 

@@ -62,7 +62,7 @@ func (e *Engine) openStore(readOnly bool) (*store, error) {
 func (e *Engine) openPebble(p *pebble.Options, s *store) (*pebble.DB, error) {
 	n, there, err := e.checkEnds()
 	if err == nil && !s.readOnly {
-		s.seal.ends, err = openEnds(e.options.FS, e.truth(), n, there)
+		s.seal.ends, err = openEnds(e.options.FS, e.truth(), n, there, e.options.Logger)
 	}
 	if err != nil {
 		return nil, err

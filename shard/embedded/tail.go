@@ -84,12 +84,14 @@ type lost struct {
 	there  bool  // the file is
 	at     int64 // where the first chunk is missing
 	synced int64 // up to where chunks were there; 0: it is not known
+	noted  bool  // the folder says how much was synced
 }
 
-// missing compares the chunks of a file with what was synced of it; nil: nothing is missing. Of a folder in which
-// nothing was ever noted, any chunk behind the end says that something is.
+// missing compares the chunks of a file with what was synced of it; nil: nothing is missing. Where nothing was ever
+// noted, any chunk behind the end says that something is: a loss of power in the middle of a long write that nobody
+// was told of may look the same then, so the refusal claims less.
 func (e *Engine) missing(name string, c chunks, synced int64, noted bool) (*lost, error) {
-	l := &lost{path: filepath.Join(e.truth(), name), synced: synced, there: true}
+	l := &lost{path: filepath.Join(e.truth(), name), synced: synced, there: true, noted: noted}
 	data, err := readWhole(e.options.FS, l.path)
 	if errors.Is(err, os.ErrNotExist) {
 		l.there, err = false, nil
@@ -126,6 +128,8 @@ func (l *lost) place() string { return fmt.Sprintf("%s:%d", filepath.Base(l.path
 func (l *lost) refusal(dir string) error {
 	what := fmt.Sprintf("it is damaged at byte %d, and %d bytes from there on were on disk when they were acknowledged", l.at, l.synced-l.at)
 	switch {
+	case !l.noted:
+		what = fmt.Sprintf("it is damaged at byte %d, and intact changes are behind it, up to byte %d; no version that notes what was acknowledged has served the folder", l.at, l.synced)
 	case !l.there:
 		what = fmt.Sprintf("it is missing, and %d bytes of it were on disk when they were acknowledged", l.synced)
 	case l.at >= int64(len(l.chunks.data)):
