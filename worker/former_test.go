@@ -89,3 +89,29 @@ func TestAPieceThatIsForgottenTooLate(t *testing.T) {
 		t.Errorf("%v %v", left, err)
 	}
 }
+
+// TestAPieceThatIsForgottenDuringTheEnd stays: somebody aborts after the failure was told, and what the piece's holder has sent
+// may still be on its way then.
+func TestAPieceThatIsForgottenDuringTheEnd(t *testing.T) {
+	f := newFleet(t)
+	m := f.state()
+	const key = "movement/m/phase/one"
+	now, err := f.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Make(t.Context(), key, work.Lease{CreatorID: "w", State: work.Failed, CompletedAt: now}); err != nil {
+		t.Fatal(err)
+	}
+	f.tell(movement.Abort)
+	slot := worker.Slot{Driver: f.Driver, Worker: "p-0", Logger: slog.New(slog.DiscardHandler)}
+	if err := worker.GiveUp(t.Context(), slot, &m, "one", worker.Outcome{Failed: true, Text: "no", Piece: key}); err != nil {
+		t.Fatal(err)
+	}
+	if busy, err := worker.Busy(t.Context(), f.Driver, "m", policy); err != nil || !busy {
+		t.Errorf("right after the failure it is busy: %v, %v", busy, err)
+	}
+	if left, err := drive.Pieces[map[string]any](t.Context(), f.Driver, "movement/m/"); err != nil || len(left) != 1 {
+		t.Errorf("%v %v", left, err)
+	}
+}

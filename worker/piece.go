@@ -63,11 +63,15 @@ func (s Slot) TakeBack(ctx context.Context, m *movement.Record, key string) erro
 	if err != nil {
 		return err
 	}
-	ending := now.Settling || now.State == movement.Aborting || now.State == movement.Reversing
-	if now.State.Ended() || ending && key != ClosingKey(m.ID) {
+	if now.State.Ended() || ending(&now) && key != ClosingKey(m.ID) {
 		return s.Driver.Remove(ctx, key)
 	}
 	return nil
+}
+
+// ending tells whether what a movement owes is its end.
+func ending(m *movement.Record) bool {
+	return m.Settling || m.State == movement.Aborting || m.State == movement.Reversing
 }
 
 // claimNew is Claim of a piece that is made when it is not there.

@@ -283,7 +283,7 @@ func (s Slot) giveUp(ctx context.Context, m *movement.Record, phase string, outc
 }
 
 // forget removes a piece that has failed. What its holders have sent may still be on its way: until when stays on record,
-// for whoever ends the movement (see Busy).
+// for whoever ends the movement (see Busy). While that goes on the piece itself tells it, and goes away with the others.
 func (s Slot) forget(ctx context.Context, m *movement.Record, key string) error {
 	piece, err := drive.Read[work.Lease](ctx, s.Driver, key)
 	switch {
@@ -300,7 +300,14 @@ func (s Slot) forget(ctx context.Context, m *movement.Record, key string) error 
 	if err := s.Driver.Put(ctx, trace, former); err != nil {
 		return err
 	}
-	if err := s.TakeBack(ctx, m, trace); err != nil {
+	now, err := s.Driver.Movement(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	if now.State.Ended() || ending(&now) {
+		err = s.Driver.Remove(ctx, trace)
+	}
+	if err != nil || ending(&now) {
 		return err
 	}
 	return s.Driver.RemoveFailed(ctx, key)
