@@ -28,6 +28,22 @@ func Pieces[T any](ctx context.Context, d *Driver, prefix string) (pieces map[st
 	return PiecesBut[T](ctx, d, prefix, nil)
 }
 
+// Readable are those of Pieces that can be decoded: of records that nothing depends on.
+func Readable[T any](ctx context.Context, d *Driver, prefix string) (pieces map[string]T, err error) {
+	err = again(ctx, func() error {
+		records, err := d.store.List(ctx, prefix)
+		pieces = make(map[string]T, len(records))
+		for _, record := range records {
+			var piece T
+			if decode(record.Value, &piece) == nil {
+				pieces[strings.TrimPrefix(record.Key, prefix)] = piece
+			}
+		}
+		return err
+	})
+	return pieces, err
+}
+
 // PiecesBut are those of Pieces whose keys are not to be left out; nil leaves none out.
 func PiecesBut[T any](ctx context.Context, d *Driver, prefix string, leftOut func(key string) bool) (pieces map[string]T, err error) {
 	err = again(ctx, func() error {

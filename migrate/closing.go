@@ -54,9 +54,9 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 // closeOnce makes the report, and then goes through the ledger. What an attempt before has
 // reported stands: it has perhaps removed records already.
 func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) error {
-	p, err := ProgressOf(ctx, t.Driver, t.movement)
+	p, err := achieved(ctx, t.Driver, t.movement)
 	if err == nil { // it will be read when this has ended, too
-		p.Phase, p.Workers, p.Waiting, p.Unable = "", 0, "", nil
+		p.Phase, p.Workers, p.Waiting = "", 0, ""
 		p.Pace = PaceOf(p, p, p.Limits, p.AsOf)
 		err = t.Driver.Make(ctx, reported, p)
 	}

@@ -97,6 +97,22 @@ func (p *Progress) addIndices(plan *Plan, entries map[string]entry, holders *hol
 
 // ProgressOf adds up the records of a migration.
 func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
+	p, err := achieved(ctx, d, m)
+	if err != nil {
+		return nil, err
+	}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Unable, err = worker.Inabilities(ctx, d, m, now); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// achieved is the progress without what keeps processes from the work: the end of a movement does not need that.
+func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
 	plan, err := ReadPlan(m)
 	if err != nil {
 		return nil, err
@@ -134,9 +150,6 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	}
 	p.AsOf = holders.asOf()
 	if p.Waiting, err = waitingOf(ctx, d, m.ID, plan.Policy.Heartbeat, now); err != nil {
-		return nil, err
-	}
-	if p.Unable, err = worker.Inabilities(ctx, d, m, now); err != nil {
 		return nil, err
 	}
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {

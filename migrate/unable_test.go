@@ -43,6 +43,32 @@ func TestWhatAProcessMayNotOpenHinders(t *testing.T) {
 	}
 }
 
+// TestADamagedInabilityHoldsNothing: neither the status nor an end.
+func TestADamagedInabilityHoldsNothing(t *testing.T) {
+	for verb, state := range map[movement.Verb]movement.State{movement.Abort: movement.Aborted, movement.Finish: movement.Finished} {
+		r := newRig(t, "opensearch-2.19.0-basic", "first")
+		id := r.start(r.plan("shelves"))
+		r.work(id)
+		if _, err := r.driver.Store().Create(t.Context(), worker.ClosingKey(id)+"/unable/torn", []byte(`{"worker":`)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.driver.Movement(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := migrate.ProgressOf(t.Context(), r.driver, &m); err != nil {
+			t.Error(err)
+		}
+		r.tell(id, verb)
+		if _, err := r.driver.Store().Get(t.Context(), worker.ClosingKey(id)+"/unable/torn"); err != nil {
+			t.Fatal(err)
+		}
+		if m, _ := r.work(id); m.State != state {
+			t.Errorf("%s: it is %s: %s", verb, m.State, m.Cause)
+		}
+	}
+}
+
 // TestASnapshotThatIsGoneHoldsTheMovement, whether it went away before anybody opened it or while the movement was paused;
 // the movement is aborted then.
 func TestASnapshotThatIsGoneHoldsTheMovement(t *testing.T) {

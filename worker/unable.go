@@ -95,9 +95,10 @@ const inabilityCounts = 3 * barsFor
 // inabilities is the prefix of those of a movement. They are no pieces of it: they count while it is undone, too.
 func inabilities(id string) string { return ClosingKey(id) + "/unable/" }
 
-// Inabilities are those that count at now for what a movement owes, one for each cause.
+// Inabilities are those that count at now for what a movement owes, one for each cause. Those that are damaged are left out: they
+// only tell people something.
 func Inabilities(ctx context.Context, d *drive.Driver, m *movement.Record, now time.Time) (all []Inability, err error) {
-	there, err := drive.Pieces[Inability](ctx, d, inabilities(m.ID))
+	there, err := drive.Readable[Inability](ctx, d, inabilities(m.ID))
 	for _, i := range there {
 		if now.Sub(i.At) <= inabilityCounts && slices.Contains(m.Owed(), i.Owed) {
 			all = append(all, i)
@@ -114,7 +115,7 @@ func (s Slot) record(ctx context.Context, m *movement.Record, why error) error {
 	if err != nil {
 		return err
 	}
-	there, err := drive.Pieces[Inability](ctx, s.Driver, inabilities(m.ID))
+	there, err := drive.Readable[Inability](ctx, s.Driver, inabilities(m.ID))
 	if err != nil {
 		return err
 	}
