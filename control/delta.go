@@ -206,5 +206,5 @@ func sinceOf(ctx context.Context, repository *snapshot.Repository, b *brought, a
 	}
 	p := &b.progress.Indices[at]
 	return &migrate.Since{Movement: b.id, Snapshot: older.Name, SnapshotUUID: older.UUID,
-		Whole: !p.Existed || p.Since != nil && p.Since.Whole, Lacking: p.Lacks()}, nil
+		Whole: !p.Existed || p.Since != nil && p.Since.Whole, Lacking: b.progress.Lacks(at)}, nil
 }

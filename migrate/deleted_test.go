@@ -76,3 +76,38 @@ func TestADeltaBringsWhatTheMovementBeforeCouldNot(t *testing.T) {
 		t.Errorf("it is %s: %s; the document is %q", m.State, m.Cause, p.doc("shelves", id))
 	}
 }
+
+// TestADeltaBringsWhatFinishAccepted: a document that the comparison found missing, and that the operator let be missing, may never
+// have come.
+func TestADeltaBringsWhatFinishAccepted(t *testing.T) {
+	p := newCopied(t, "opensearch-2.19.0-basic")
+	p.keep = true
+	p.start("full", p.plan("first"))
+	p.work("full")
+	id := pick(t, p.held("first", "shelves"), p.held("second", "shelves"), isChanged)
+	remove(t, p.target, id)
+	p.tell("full", movement.Verify)
+	p.work("full")
+	p.tell("full", movement.Finish)
+	m, report := p.work("full")
+	if m.State != movement.Finished {
+		t.Fatal(m.State, m.Cause)
+	}
+	plan := p.plan("second")
+	since("full", "first")(&plan)
+	for i := range plan.Indices {
+		at := slices.IndexFunc(report.Indices, func(o migrate.IndexProgress) bool { return o.Source == plan.Indices[i].Source })
+		if at < 0 {
+			continue
+		}
+		plan.Indices[i].Since.Lacking = report.Lacks(at)
+		if report.Lacks(at) != (plan.Indices[i].Source == "shelves") {
+			t.Errorf("%s lacks documents: %v", plan.Indices[i].Source, report.Lacks(at))
+		}
+	}
+	p.keep = false
+	p.start("delta", plan)
+	if m, _ := p.work("delta"); m.State != movement.Finished || p.doc("shelves", id) == "" {
+		t.Errorf("it is %s: %s; the document is %q", m.State, m.Cause, p.doc("shelves", id))
+	}
+}

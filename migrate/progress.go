@@ -8,6 +8,7 @@ import (
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -71,9 +72,17 @@ type IndexProgress struct {
 	Changed *Changed `json:"changed,omitempty"`
 }
 
-// Lacks tells whether movements have not brought all documents of the index, this one or one that it went on from.
-func (p *IndexProgress) Lacks() bool {
-	return p.Copied.Failed > 0 || p.Items.Failed > 0 || p.Since != nil && p.Since.Lacking
+// Lacks tells whether movements have perhaps not brought all documents of the index that is told of at a place of Indices: this
+// one, or one that it went on from. Nothing shows whether a document that the comparison found missing was deleted by others, nor
+// what is missing of those that it did not compare one by one.
+func (p *Progress) Lacks(at int) bool {
+	index := &p.Indices[at]
+	for i := range p.Verified {
+		if v := &p.Verified[i]; v.Index == index.Source && (v.Result.Counts[reconcile.Missing] > 0 || v.Result.Rest != nil) {
+			return true
+		}
+	}
+	return index.Copied.Failed > 0 || index.Items.Failed > 0 || index.Since != nil && index.Since.Lacking
 }
 
 // addIndices begins with what is planned for each index, and gives them by their sources.

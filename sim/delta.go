@@ -38,7 +38,7 @@ func (w *migration) delta(m movement.Record) {
 			at := slices.IndexFunc(report.Indices, func(p migrate.IndexProgress) bool { return p.Source == index.Source && p.State == work.Done })
 			if at >= 0 {
 				index.Since = &migrate.Since{Movement: m.ID, Snapshot: w.older.plan.Snapshot, SnapshotUUID: w.older.plan.SnapshotUUID,
-					Whole: !w.script.Into || index.Target != "loans", Lacking: report.Indices[at].Lacks()}
+					Whole: !w.script.Into || index.Target != "loans", Lacking: report.Lacks(at)}
 			}
 		}
 		w.since = map[string]bool{}
