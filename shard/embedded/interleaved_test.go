@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ import (
 type strand struct {
 	name  string
 	do    func(context.Context) error
+	self  string // its goroutine
 	goOn  chan struct{}
 	taken func() bool // what it takes next is somebody's
 	steps int         // that it has begun
@@ -46,10 +48,11 @@ type strands struct {
 	rested chan struct{} // told when it does not any more
 }
 
-// wait is where a strand waits for its next step; others do not.
+// wait is where a strand waits for its next step. Others do not, such as the indexing that begins when the
+// folder is opened again after a failure.
 func (s *strands) wait(taken func() bool) {
 	now := s.now
-	if now == nil || taken == nil && !s.gives {
+	if now == nil || taken == nil && !s.gives || goroutine() != now.self {
 		return
 	}
 	now.taken = taken
@@ -63,10 +66,18 @@ func (s *strands) add(ctx context.Context, name string, do func(context.Context)
 	s.all = append(s.all, added)
 	go func() {
 		<-added.goOn
+		added.self = goroutine()
 		added.err = do(ctx)
 		added.ended = true
 		s.rested <- struct{}{}
 	}()
+}
+
+// goroutine is the name of the one that asks.
+func goroutine() string {
+	trace := make([]byte, 32)
+	name, _, _ := strings.Cut(string(trace[:runtime.Stack(trace, false)]), " [")
+	return name
 }
 
 // able are those that have something to do and need not wait for another; the one that was led last
