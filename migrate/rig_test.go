@@ -75,7 +75,7 @@ func newRig(t *testing.T, repository, name string) *rig {
 func (r *rig) plan(indices ...string) migrate.Plan {
 	r.Helper()
 	policy := work.Default
-	policy.Heartbeat = 20 * time.Millisecond // an abort waits for three of them
+	policy.Heartbeat = 150 * time.Millisecond // an abort waits for three of them; a holder who misses three lets go
 	p := migrate.Plan{Repository: r.repository, Snapshot: r.from.Name, SnapshotUUID: r.from.UUID, Version: r.from.Version, Target: "memory",
 		Policy: policy, ItemBytes: 1 << 30, Digits: 1}
 	for _, name := range indices {
