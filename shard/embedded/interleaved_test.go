@@ -43,15 +43,15 @@ type strand struct {
 // strands are led so that one of them works at a time.
 type strands struct {
 	all    []*strand
-	gives  bool          // where something is given up is the end of a step, too, and not only where it is taken
-	now    *strand       // that works; nil: none of them
-	rested chan struct{} // told when it does not any more
+	gives  bool                   // where something is given up is the end of a step, too, and not only where it is taken
+	now    atomic.Pointer[strand] // that works; nil: none of them
+	rested chan struct{}          // receives when it does not any more
 }
 
 // wait is where a strand waits for its next step. Others do not, such as the indexing that begins when the
 // folder is opened again after a failure.
 func (s *strands) wait(taken func() bool) {
-	now := s.now
+	now := s.now.Load()
 	if now == nil || taken == nil && !s.gives || goroutine() != now.self {
 		return
 	}
@@ -64,13 +64,15 @@ func (s *strands) wait(taken func() bool) {
 func (s *strands) add(ctx context.Context, name string, do func(context.Context) error) {
 	added := &strand{name: name, do: do, goOn: make(chan struct{})}
 	s.all = append(s.all, added)
+	self := make(chan string)
 	go func() {
+		self <- goroutine()
 		<-added.goOn
-		added.self = goroutine()
 		added.err = do(ctx)
 		added.ended = true
 		s.rested <- struct{}{}
 	}()
+	added.self = <-self
 }
 
 // goroutine is the name of the one that asks.
@@ -97,7 +99,7 @@ func (s *strands) able(last *strand) (able []*strand) {
 
 // step leads one of them to where it can meet another, or to its end.
 func (s *strands) step(one *strand) error {
-	s.now = one
+	s.now.Store(one)
 	one.steps++
 	one.goOn <- struct{}{}
 	select {
@@ -105,7 +107,7 @@ func (s *strands) step(one *strand) error {
 	case <-time.After(patience):
 		return fmt.Errorf("%s waits for something else than its turn", one.name)
 	}
-	s.now = nil
+	s.now.Store(nil)
 	if one.ended {
 		return one.err
 	}
