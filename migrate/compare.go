@@ -135,7 +135,7 @@ func (c *comparing) parts(ctx context.Context, side reconcile.Side, do func(ctx 
 	case reconcile.Expected:
 		n = c.index.Shards
 	case reconcile.Found:
-		n = c.open().Slices()
+		n = c.slices()
 	case reconcile.Before:
 		n = c.older.Shards
 	}

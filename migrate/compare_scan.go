@@ -18,16 +18,19 @@ func (c *comparing) openScan(ctx context.Context) error {
 		return err
 	}
 	target := c.held.Piece().Target
-	if err := c.target.Refresh(ctx, target); err != nil {
-		return err
+	err = c.target.Refresh(ctx, target)
+	unrefreshed := c.compares() && fault.Is(err, fault.Unauthorised) // to compare, it is enough to read
+	var scan *cluster.Scan
+	if err == nil || unrefreshed {
+		scan, err = c.target.OpenScan(ctx, target, scanOptions(c.expected(c.index.Name)))
 	}
-	scan, err := c.target.OpenScan(ctx, target, scanOptions(c.expected(c.index.Name)))
-	if err != nil {
+	absent := c.compares() && fault.Is(err, fault.NotFound)
+	if err != nil && !absent {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scan, c.AsOf = scan, now
+	c.scan, c.AsOf, c.Absent, c.Unrefreshed = scan, now, absent, unrefreshed
 	return nil
 }
 
@@ -40,7 +43,15 @@ func scanOptions(documents int64) cluster.ScanOptions {
 	return o
 }
 
-// open is the scan of the target.
+// slices is how many parts the target is read in: none, where it has no such index.
+func (c *comparing) slices() int {
+	if scan := c.open(); scan != nil {
+		return scan.Slices()
+	}
+	return 0
+}
+
+// open is the scan of the target; nil where it has no such index, or need not be read any more.
 func (c *comparing) open() *cluster.Scan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +61,11 @@ func (c *comparing) open() *cluster.Scan {
 // checkShown refuses a target that holds documents which its searches do not find: a store may
 // hand documents out without searching.
 func (c *comparing) checkShown(ctx context.Context) error {
-	shown, err := c.open().Shown(ctx)
+	scan := c.open()
+	if scan == nil {
+		return nil
+	}
+	shown, err := scan.Shown(ctx)
 	if fault.Is(err, fault.Stale) {
 		return fmt.Errorf("%w: %w", errPointLost, err)
 	}
@@ -80,7 +95,7 @@ func (c *comparing) resume(ctx context.Context) error {
 	target := c.held.Piece().Target
 	c.Logger.Info("a comparison goes on", "worker", c.Worker, "index", target, "pass", c.run.Pass(), "documents", c.Read)
 	switch {
-	case len(c.run.Sides()) == 0:
+	case len(c.run.Sides()) == 0, c.Absent:
 		return nil
 	case c.Scan.Point == "" && len(c.Marks[reconcile.Found]) == 0:
 		return c.openScan(ctx)

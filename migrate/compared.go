@@ -17,7 +17,8 @@ import (
 func (c *comparing) verified(ctx context.Context) (v Verified, err error) {
 	v = c.held.Piece().Verified
 	v.Expected, v.Found = c.run.Totals[reconcile.Expected].String(), c.run.Totals[reconcile.Found].String()
-	v.Result, v.AsOf, v.Steps = c.run.Report, c.AsOf, c.Steps
+	v.Result, v.AsOf, v.Steps, v.Strict = c.run.Report, c.AsOf, c.Steps, c.plan.Strict
+	v.Absent, v.Unrefreshed = c.Absent, c.Unrefreshed
 	v.Result.Examples = slices.Clone(v.Result.Examples) // the run is perhaps being written down
 	if err := c.nameAll(ctx, v.Result.Examples); err != nil {
 		return v, err
@@ -75,6 +76,9 @@ func (t *turn) expected(index string) int64 {
 
 // existed tells whether the target had the index before the movement.
 func (t *turn) existed(ctx context.Context, index string) (bool, error) {
+	if t.compares() {
+		return slices.ContainsFunc(t.plan.Indices, func(i Index) bool { return i.Source == index && i.Shared }), nil
+	}
 	e, err := drive.Read[entry](ctx, t.Driver, t.key("index", work.Safe(index)))
 	if fault.Is(err, fault.NotFound) { // its record was lost: what else is there counts as a difference
 		return false, nil

@@ -31,6 +31,8 @@
 //   - write alias: an alias of the movement's own, by which it sends documents to an index.
 //   - claim: a note on the target that a movement which is recorded elsewhere writes to it.
 //   - take: the snapshot that the movement takes of a cluster first.
+//   - comparison of its own: a movement of kind movement.Comparison, whose only phase is verify. It makes
+//     nothing on the target, has an empty ledger, and needs no right there but that to read.
 //
 // # Phases, and where to look
 //

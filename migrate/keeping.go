@@ -29,6 +29,9 @@ type sofar struct {
 	ReadFound int64                   `json:"readFound"`
 	Steps     transform.Tally         `json:"steps,omitempty"` // of the first pass: the others read some documents again
 	Mended    Mended                  `json:"mended"`
+	// Absent and Unrefreshed are those of Verified.
+	Absent      bool `json:"absent,omitempty"`
+	Unrefreshed bool `json:"unrefreshed,omitempty"`
 }
 
 // written is what is written down of a comparison.

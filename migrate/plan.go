@@ -33,6 +33,11 @@ type Plan struct {
 	Gone []string `json:"gone,omitempty"`
 	// Templates are those that are made, unless the target has them, in this order.
 	Templates []Template `json:"templates,omitempty"`
+	// Strict lets a comparison of its own count what is newer on the target as a difference; of a migration that is what
+	// others have written since. See movement.Comparison.
+	Strict bool `json:"strict,omitempty"`
+	// Of is the movement of which a comparison of its own is once more the comparison; "": of none.
+	Of string `json:"of,omitempty"`
 	// Take is the snapshot that is taken first; what it will hold is unknown until then, and
 	// Snapshot, SnapshotUUID, Indices, Digits and Templates are not set, or only expected. Nil: it exists.
 	Take *Take `json:"take,omitempty"`
@@ -53,6 +58,9 @@ type Index struct {
 	Stored    int64 `json:"stored"` // of its files in the snapshot
 	// Since is what the target's index holds already; nil: everything is moved.
 	Since *Since `json:"since,omitempty"`
+	// Shared is of a comparison of its own: the index held documents of others before those of the
+	// snapshot were brought, so that what else is there is no difference.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // The phases, in their order.
@@ -83,3 +91,6 @@ func Phases() []movement.Phase {
 	}
 	return all
 }
+
+// ComparisonPhases are those of a comparison of its own: it makes nothing, and sends nothing.
+func ComparisonPhases() []movement.Phase { return []movement.Phase{{Name: phaseVerify}} }

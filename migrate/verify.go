@@ -29,10 +29,26 @@ type Verified struct {
 	Others int64 `json:"others,omitempty"`
 	// Steps are what those of the transformation have done to the documents of the snapshot.
 	Steps transform.Tally `json:"steps,omitempty"`
+	// Strict tells that documents which are newer on the target are differences too; see [Plan].
+	Strict bool `json:"strict,omitempty"`
+	// Absent tells that the target has no such index: each document of the snapshot is missing.
+	Absent bool `json:"absent,omitempty"`
+	// Unrefreshed tells that the credentials may not refresh the index: what was written to it since its
+	// last refresh was not seen.
+	Unrefreshed bool `json:"unrefreshed,omitempty"`
 }
 
 // Differences are those that count.
-func (v *Verified) Differences() int64 { return v.Result.Differences() - v.Others }
+func (v *Verified) Differences() int64 {
+	n := v.Result.Differences() - v.Others
+	if v.Strict {
+		n += v.Result.Counts[reconcile.Newer]
+	}
+	return n
+}
+
+// Differs tells whether both sides do, also where nobody has counted in how many documents.
+func (v *Verified) Differs() bool { return v.Differences() > 0 || v.Result.Rest != nil }
 
 // verify compares, index by index, what the snapshot holds with what the target holds.
 func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
@@ -56,8 +72,16 @@ func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outco
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	return verdict(p, checks, t.plan.AllowFailures), nil
+	outcome := verdict(p, checks, t.plan.AllowFailures)
+	if outcome.Listed && t.compares() {
+		outcome.Next = "mend the causes, then reshelve movement verify, which compares again; or accept what is listed with reshelve movement finish"
+	}
+	return outcome, nil
 }
+
+// compares tells whether the movement is a comparison of its own: it has made nothing, and no record tells
+// what was there before.
+func (t *turn) compares() bool { return t.movement.Kind == movement.Comparison }
 
 // verdict is Done when everything was compared and nothing differs but, at most, so many
 // documents as may fail; else it lists what is wrong, each with its cause.
@@ -70,8 +94,8 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		if c.State != work.Done {
 			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
 		}
-		if n := c.Differences(); n > 0 || c.Result.Rest != nil {
-			differ += n
+		if c.Differs() {
+			differ += c.Differences()
 			known = known && c.Result.Rest == nil
 			counts, _, _ := strings.Cut(c.Result.String(), "\n") // its examples are in the progress
 			differing = append(differing, c.Index+": "+counts)

@@ -14,9 +14,10 @@ type Kind string
 
 // The lanes.
 const (
-	Migrate Kind = "migrate"
-	Split   Kind = "split"
-	Merge   Kind = "merge"
+	Migrate    Kind = "migrate"
+	Comparison Kind = "verify" // a migration of which nothing but its comparison is done
+	Split      Kind = "split"
+	Merge      Kind = "merge"
 )
 
 // State is where a movement is in its life.

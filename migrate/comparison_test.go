@@ -1,0 +1,145 @@
+package migrate_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/worker"
+)
+
+// compare stores a comparison of its own, and works for it.
+func (r *rig) compare(id string, p migrate.Plan) (movement.Record, *migrate.Progress) {
+	r.Helper()
+	body, err := json.Marshal(p)
+	if err != nil {
+		r.Fatal(err)
+	}
+	m := movement.Record{ID: id, Kind: movement.Comparison, State: movement.Planned, Plan: body, Phases: migrate.ComparisonPhases(), Created: time.Now()}
+	if err := r.driver.Plan(r.Context(), m); err != nil {
+		r.Fatal(err)
+	}
+	r.tell(id, movement.Start)
+	return r.workFor(id)
+}
+
+// workFor is work for a comparison of its own.
+func (r *rig) workFor(id string) (movement.Record, *migrate.Progress) {
+	r.Helper()
+	err := worker.Run(r.Context(), r.driver, map[movement.Kind]worker.Lane{movement.Comparison: r.lane},
+		worker.Options{Name: "w", Slots: 2, Movement: id, Pause: time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		r.Fatal(err)
+	}
+	m, err := r.driver.Movement(r.Context(), id)
+	if err != nil {
+		r.Fatal(err)
+	}
+	p := &migrate.Progress{}
+	if len(m.Report) > 0 {
+		err = json.Unmarshal(m.Report, p)
+	} else {
+		p, err = migrate.ProgressOf(r.Context(), r.driver, &m)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return m, p
+}
+
+// differences are the classes that a comparison of one index has found.
+func differences(p *migrate.Progress) map[reconcile.Class]int64 {
+	if len(p.Verified) != 1 {
+		return nil
+	}
+	return p.Verified[0].Result.Counts
+}
+
+// TestAComparisonOfItsOwn needs no movement before it: it finds what a target that somebody else has filled lacks, and has
+// beside, until nothing differs. Versions need not be equal.
+func TestAComparisonOfItsOwn(t *testing.T) {
+	r := newRig(t, "elasticsearch-7.10.2-basic", "second")
+	plan := r.plan("shelves")
+	plan.Strict = true
+	m, p := r.compare("c1", plan)
+	if m.State != movement.Held || !m.Listed || !p.Verified[0].Absent || differences(p)[reconcile.Missing] != p.Verified[0].Differences() || p.Verified[0].Differences() == 0 {
+		t.Fatalf("without the index it is %s: %s: %+v", m.State, m.Cause, p.Verified)
+	}
+	missing := p.Verified[0].Differences()
+
+	noVersions := r.plan("shelves")
+	noVersions.NoVersions = true // as most tools copy
+	r.work(r.start(noVersions))
+	if m, p := r.compare("c2", plan); m.State != movement.Finished || p.Verified[0].Differs() || p.Verified[0].Expected != p.Verified[0].Found {
+		t.Fatalf("with all of it, it is %s: %s: %+v", m.State, m.Cause, p.Verified)
+	}
+
+	r.do(http.MethodPut, []string{"shelves", "_doc", "extra"}, `{}`, nil)
+	r.do(http.MethodDelete, []string{"shelves", "_doc", "b-3"}, "", nil)
+	r.do(http.MethodPost, []string{"_bulk"}, `{"index":{"_index":"shelves","_id":"b-1","version":99,"version_type":"external"}}`+"\n{}\n", nil)
+	m, p = r.compare("c3", plan)
+	if got := differences(p); m.State != movement.Held || got[reconcile.Ghost] != 1 || got[reconcile.Missing] != 1 || got[reconcile.Newer] != 1 || p.Verified[0].Differences() != 3 {
+		t.Fatalf("it is %s: %v", m.State, got)
+	}
+	shared := plan
+	shared.Strict, shared.Indices = false, slices.Clone(plan.Indices)
+	shared.Indices[0].Shared = true
+	if _, p := r.compare("c4", shared); p.Verified[0].Differences() != 1 {
+		t.Errorf("where others write, too: %v", p.Verified[0].Differences())
+	}
+	t.Logf("%d documents", missing)
+}
+
+// TestToCompareReadsAlone needs no other right than that to read, and makes nothing.
+func TestToCompareReadsAlone(t *testing.T) {
+	r := newRig(t, "elasticsearch-7.10.2-basic", "second")
+	r.work(r.start(r.plan("shelves")))
+	if _, _, err := r.driver.Apply(t.Context(), "m1", movement.Event{Verb: movement.Finish, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	r.work("m1")
+	at, err := url.Parse(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := httputil.NewSingleHostReverseProxy(at)
+	var refused []string
+	reader := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		may := q.URL.Path == "/" || strings.HasSuffix(q.URL.Path, "/_search") || strings.HasSuffix(q.URL.Path, "/_count") || strings.HasSuffix(q.URL.Path, "/_search/point_in_time")
+		switch {
+		case q.URL.Path == "/": // as an OpenSearch, which is read by searches
+			_, _ = io.WriteString(w, `{"cluster_name":"c","version":{"distribution":"opensearch","number":"2.19.0"}}`)
+		case !may:
+			refused = append(refused, q.Method+" "+q.URL.Path)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"error":{"type":"security_exception","reason":"no permissions"},"status":403}`)
+		default:
+			behind.ServeHTTP(w, q)
+		}
+	}))
+	defer reader.Close()
+	client, err := cluster.New(reader.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.lane = &migrate.Lane{Open: r.lane.Open, Reach: func(context.Context, string) (*cluster.Client, error) { return client, nil }}
+	m, p := r.compare("c1", r.plan("shelves"))
+	if m.State != movement.Finished || p.Verified[0].Differs() || !p.Verified[0].Unrefreshed {
+		t.Errorf("it is %s: %s: %+v", m.State, m.Cause, p.Verified)
+	}
+	t.Log(refused)
+}
