@@ -12,6 +12,7 @@ import (
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/work"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // migrate moves a snapshot into a target.
@@ -57,10 +58,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	flags.BoolVar(&dry, "dry-run", false, "show what would be done, and start nothing")
 	flags.BoolVar(&req.Yes, "yes", false, "accept what loses meaning on the target")
 	flags.BoolVar(&req.KeepWayBack, "keep-way-back", false, "do not finish by itself: abort stays possible until reshelve movement finish")
-	flags.DurationVar(&req.Policy.InitialLease, "initial-lease", req.Policy.InitialLease, "how long the first lease of a piece lasts; each next one lasts twice as long")
-	flags.DurationVar(&req.Policy.Heartbeat, "heartbeat", req.Policy.Heartbeat, "how often a worker stores how far it is")
-	flags.IntVar(&req.Policy.MaxAttempts, "max-attempts", req.Policy.MaxAttempts, "attempts without progress after which a piece has failed")
-	flags.DurationVar(&req.Policy.ClockTolerance, "clock-tolerance", req.Policy.ClockTolerance, "how far this machine's clock may be from the coordination store's")
+	policyFlags(flags, &req.Policy)
 	memory := size(256 << 20)
 	flags.Var(&memory, "memory", "the memory to stay below when the target is a folder")
 	metadataFlags(cmd, &req)
@@ -82,7 +80,7 @@ reshelve worker --join TARGET, from this machine or from others.`,
 		}
 		req.By = userName()
 		req.NoWait = !*wait
-		if err := readSteps(steps, &req); err != nil {
+		if err := readSteps(steps, &req.Transform); err != nil {
 			return err
 		}
 		if req.FromCluster != "" {
@@ -113,20 +111,35 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	return cmd
 }
 
+// policyFlags are those of the leases of pieces.
+func policyFlags(flags *pflag.FlagSet, p *work.Policy) {
+	flags.DurationVar(&p.InitialLease, "initial-lease", p.InitialLease, "how long the first lease of a piece lasts; each next one lasts twice as long")
+	flags.DurationVar(&p.Heartbeat, "heartbeat", p.Heartbeat, "how often a worker stores how far it is")
+	flags.IntVar(&p.MaxAttempts, "max-attempts", p.MaxAttempts, "attempts without progress after which a piece has failed")
+	flags.DurationVar(&p.ClockTolerance, "clock-tolerance", p.ClockTolerance, "how far this machine's clock may be from the coordination store's")
+}
+
 // checkWork refuses, by their flags, numbers with which nothing would get on.
 func checkWork(req *control.MigrateRequest) error {
-	switch p := &req.Policy; {
+	switch {
 	case req.AllowFailures < 0:
 		return fault.WithNext(fault.New(fault.Usage, "--allow-failures is %d", req.AllowFailures), "name how many documents may fail, 0 for none")
 	case req.Metadata.Shards < 0:
 		return fault.WithNext(fault.New(fault.Usage, "--shards is %d", req.Metadata.Shards), "name how many shards each index gets, 0 for as many as it had")
-	case req.Workers < 1:
-		err := fault.New(fault.Usage, "--workers is %d", req.Workers)
+	}
+	return checkSlots(req.Workers, &req.Policy)
+}
+
+// checkSlots is checkWork for those of slots and their leases.
+func checkSlots(workers int, p *work.Policy) error {
+	switch {
+	case workers < 1:
+		err := fault.New(fault.Usage, "--workers is %d", workers)
 		return fault.WithNext(err, "name at least 1: so many pieces are worked at; to work elsewhere only, use reshelve worker")
 	case p.MaxAttempts < 1:
 		return fault.WithNext(fault.New(fault.Usage, "--max-attempts is %d", p.MaxAttempts), "name at least 1: so many attempts are made before a piece has failed")
 	}
-	if err := fault.At(req.Policy.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
+	if err := fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
 		return fault.WithNext(err, "leave them away: %s, %s and %s are what suits most targets", work.Default.InitialLease, work.Default.Heartbeat, work.Default.ClockTolerance)
 	}
 	return nil
@@ -143,7 +156,7 @@ func outcomeOf(m *control.Movement, place string) error {
 	switch m.State {
 	case movement.Held:
 		kind := fault.Held
-		if m.Differences() > 0 {
+		if m.Differs() {
 			kind = fault.Differences
 		}
 		return fault.WithNext(fault.New(kind, "movement %s holds: %s", m.ID, cut(m.Cause, 160)), "%s", remedy(m, place))
@@ -237,7 +250,9 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 		}
 	}
 	printReshaping(w, m)
-	if m.Progress != nil {
+	if m.Progress != nil && m.Kind == movement.Comparison {
+		printCompared(w, m, place)
+	} else if m.Progress != nil {
 		printMigration(w, m, place)
 	}
 	for _, phase := range m.Phases {
@@ -302,7 +317,7 @@ func printMissing(w io.Writer, m *control.Movement, place string) {
 	for _, v := range m.Progress.Verified {
 		told := 0
 		for _, e := range v.Result.Examples {
-			if e.Class == "newer" || e.Class == "ghost" && v.Others > 0 { // others wrote those
+			if e.Class == "newer" && !v.Strict || e.Class == "ghost" && v.Others > 0 { // others wrote those
 				continue
 			}
 			if told++; told > toldExamples {

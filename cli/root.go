@@ -37,7 +37,7 @@ whose shards are split and merged while it answers.`,
 	root.PersistentFlags().StringVar(&p.output, "output", "text", "text for people, or json: one document for programs")
 	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "no progress")
 	complete(root, "output", "text", "json")
-	root.AddCommand(p.snapshot(), p.migrate(), p.split(), p.merge(), p.placement(), p.movement(), p.worker(), p.serve(), p.index(), p.version())
+	root.AddCommand(p.snapshot(), p.migrate(), p.compare(), p.split(), p.merge(), p.placement(), p.movement(), p.worker(), p.serve(), p.index(), p.version())
 	root.AddCommand(topics()...)
 	return root
 }

@@ -12,8 +12,8 @@ import (
 // maxSteps is more than any transformation may have; a larger file is none.
 const maxSteps = 2 << 20
 
-// readSteps reads the file of a transformation.
-func readSteps(file string, req *control.MigrateRequest) error {
+// readSteps reads the file of a transformation into steps.
+func readSteps(file string, steps *string) error {
 	if file == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func readSteps(file string, req *control.MigrateRequest) error {
 	if len(text) == 0 {
 		return fault.WithNext(fault.At(fault.New(fault.Usage, "it is empty, and no transformation"), file), "see reshelve help transform")
 	}
-	req.Transform = string(text)
+	*steps = string(text)
 	return nil
 }
 

@@ -35,9 +35,10 @@ func isRecordsAlone(at string) bool {
 // sideOf opens the target of a migration, which is at, and the coordination store that was
 // chosen for it.
 func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*side, error) {
+	create := !req.compares // what is compared with is there
 	switch {
 	case req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target":
-		return c.side(ctx, at, true, req.Memory, req.Logger)
+		return c.side(ctx, at, create, req.Memory, req.Logger)
 	case !isRecords(req.Coordinate):
 		err := fault.New(fault.Usage, "--coordinate %q is no place for records", Bare(req.Coordinate))
 		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
@@ -46,7 +47,7 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.target(ctx, at, true, req.Memory, req.Logger)
+	t, err := c.target(ctx, at, create, req.Memory, req.Logger)
 	if err != nil {
 		return nil, errors.Join(err, s.leave())
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,8 +60,9 @@ type MigrateRequest struct {
 	Coordinate string
 	NoWait     bool // plan and start it, and leave the work to workers
 
-	own     string   // the movement whose plan is completed
-	planned *planned // what planMigration has made of the request; nil: it is yet to
+	own      string   // the movement whose plan is completed
+	planned  *planned // what planMigration has made of the request; nil: it is yet to
+	compares bool     // nothing is moved: see CompareRequest
 	// stored is called when the movement is on record, before it starts; nil: nobody is.
 	stored func(ctx context.Context, d *drive.Driver, id string) error
 }
@@ -87,6 +89,11 @@ func (m *Movement) Differences() (n int64) {
 		n += way.Cloned.Differences() + way.Compared.Differences()
 	}
 	return n
+}
+
+// Differs tells whether the last comparison has found differences, also where nobody has counted in how many documents.
+func (m *Movement) Differs() bool {
+	return m.Differences() > 0 || m.Progress != nil && slices.ContainsFunc(m.Progress.Verified, func(v migrate.Verified) bool { return v.Differs() })
 }
 
 // Migrate plans the migration, starts it and works for it until it has ended or holds. Told

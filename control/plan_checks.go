@@ -95,16 +95,8 @@ func lookVersions(ctx context.Context, l *looking) (string, error) {
 
 // lookSnapshot tells what of the snapshot cannot be read, or holds no documents as they were.
 func lookSnapshot(_ context.Context, l *looking) (string, error) {
-	for _, err := range l.unread {
-		if fault.Next(err) == "" {
-			err = fault.WithNext(err, "leave it out: name the others with --index")
-		}
-		if err := l.fail(err); err != nil {
-			return "", err
-		}
-	}
-	for _, err := range l.lost {
-		l.done.Warnings = append(l.done.Warnings, Tell(err))
+	if err := l.lookUnread(); err != nil {
+		return "", err
 	}
 	for _, index := range l.Plan.Indices {
 		idx := l.indices[index.Source]
@@ -121,6 +113,22 @@ func lookSnapshot(_ context.Context, l *looking) (string, error) {
 		}
 	}
 	return have(len(l.indices), "index", "indices") + " can be read", nil
+}
+
+// lookUnread tells what of the snapshot cannot be read.
+func (l *looking) lookUnread() error {
+	for _, err := range l.unread {
+		if fault.Next(err) == "" {
+			err = fault.WithNext(err, "leave it out: name the others with --index")
+		}
+		if err := l.fail(err); err != nil {
+			return err
+		}
+	}
+	for _, err := range l.lost {
+		l.done.Warnings = append(l.done.Warnings, Tell(err))
+	}
+	return nil
 }
 
 // lookIndices adds what becomes of each index.

@@ -83,8 +83,13 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := c.planDelta(ctx, req, side, planned.plan, planned.snapshot); err != nil {
 		return nil, err
 	}
-	p := &Preview{Plan: planned.plan, Private: planned.private}
-	for _, check := range checks() {
+	return c.look(ctx, req, side, planned, checks())
+}
+
+// look makes a preview of a plan by the checks, one after the other.
+func (c *Control) look(ctx context.Context, req *MigrateRequest, side *side, planned *planned, checks []check) (p *Preview, err error) {
+	p = &Preview{Plan: planned.plan, Private: planned.private}
+	for _, check := range checks {
 		done := Check{Name: check.name}
 		if done.Found, err = check.look(ctx, &looking{p, planned, c, req, side, &done}); err != nil {
 			return nil, fault.At(err, "check "+check.name)

@@ -109,6 +109,7 @@ func (c *Control) lanes(side *side) map[movement.Kind]worker.Lane {
 			return c.recordsAt(ctx, side, at, false)
 		},
 	}}
+	all[movement.Comparison] = all[movement.Migrate]
 	if side.lane != nil {
 		all[movement.Split], all[movement.Merge] = side.lane, side.lane
 	}
