@@ -77,6 +77,10 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver, s *side) error {
 		if reshapes && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
 			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents that could be sent again", r.Kind), "verify it again, or reverse it")
 		}
+		if r.Kind == movement.Comparison && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
+			err := fault.New(fault.Refused, "a comparison of its own sends no documents")
+			return movement.Event{}, fault.WithNext(err, "migrate what differs with reshelve migrate --into-existing, and compare again")
+		}
 		e := movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}
 		if reshapes && o.Verb == movement.Abort && r.Ask(o.Verb).When == movement.HasFlipped {
 			e.Unswitched = unswitched(ctx, d, s, r)
@@ -105,13 +109,18 @@ func unswitched(ctx context.Context, d *drive.Driver, s *side, r *movement.Recor
 	return err == nil && !slices.ContainsFunc(reshaping.Groups, func(g transfer.Group) bool { return g.HandedOff() })
 }
 
-// Tell lets a verb happen to a movement. It does not wait for what workers then do.
+// Tell lets a verb happen to a movement. It does not wait for what workers then do. To verify one that has finished is a
+// comparison of its own, which is the movement that it gives.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
-		if err := o.apply(ctx, d, side); err != nil {
+		id, err := o.again(ctx, d, nil)
+		if err == nil && id == "" {
+			id, err = o.ID, o.apply(ctx, d, side)
+		}
+		if err != nil {
 			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
 		}
-		m, err = movementOf(ctx, d, side, o.ID, o.At)
+		m, err = movementOf(ctx, d, side, id, o.At)
 		return err
 	})
 	return m, err

@@ -251,10 +251,21 @@ func (k *Desk) ordered(err error, id string) error {
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
-	if err := o.apply(ctx, k.d, k.side); err != nil {
+	id, err := o.again(ctx, k.d, func(id string) error { return k.d.Make(ctx, hostKey(id), struct{}{}) })
+	if err == nil && id == "" {
+		id, err = o.ID, o.apply(ctx, k.d, k.side)
+	}
+	if err != nil {
 		return nil, k.ordered(err, o.ID)
 	}
-	return k.Look(ctx, o.ID)
+	if id != o.ID {
+		k.attending()
+		select {
+		case k.wake <- struct{}{}:
+		default:
+		}
+	}
+	return k.Look(ctx, id)
 }
 
 // SetAside takes the damaged record of a movement out of the way; see [Control.SetAside].

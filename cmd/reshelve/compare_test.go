@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// TestAComparisonWithAServedStoreGoesOn where a process that was killed has left it, by the same request, and is recorded beside
+// the target, which gets nothing.
+func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c, data := control.New(wiring), filepath.Join(t.TempDir(), "data")
+	selected := control.Selection{Repository: repository}
+	moved, err := c.Migrate(t.Context(), control.MigrateRequest{Target: data, Yes: true, Selection: selected, Logger: slog.New(slog.DiscardHandler)}, func(*control.Movement) {})
+	if err != nil || moved.State != movement.Finished {
+		t.Fatalf("%v %+v", err, moved)
+	}
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		ended <- c.Serve(ctx, control.ServeRequest{Data: data, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)}, func(s control.Serving) { ready <- s.Address })
+	}()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	url := "http://" + strings.TrimPrefix(<-ready, "http://")
+
+	req := control.CompareRequest{Selection: selected, Target: url, NoWait: true, Logger: slog.New(slog.DiscardHandler)}
+	left, err := c.Compare(t.Context(), req, nil)
+	if err != nil || left.State != movement.Running {
+		t.Fatalf("%v %+v", err, left)
+	}
+	req.NoWait = false
+	done, err := c.Compare(t.Context(), req, func(*control.Movement) {})
+	if err != nil || done.ID != left.ID || done.State != movement.Finished || done.Differs() || len(done.Progress.Verified) == 0 {
+		t.Errorf("%v %+v, begun as %s", err, done, left.ID)
+	}
+	if all, err := c.Movements(t.Context(), url); err != nil || len(all) != 1 || all[0].ID != moved.ID {
+		t.Errorf("the target has records beside those of the migration: %v %v", all, err)
+	}
+	place, err := req.Place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(strings.TrimPrefix(place, "local:"), "coord.db")); err != nil {
+		t.Error(err)
+	}
+
+	// What has finished is verified again by a comparison of its own.
+	again, err := c.Tell(t.Context(), control.Order{At: url, ID: moved.ID, Verb: movement.Verify, By: "ann"})
+	if err != nil || again.ID == moved.ID || again.Kind != movement.Comparison {
+		t.Fatalf("%v %+v", err, again)
+	}
+	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: url, Once: true, Memory: 64 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = c.Watch(t.Context(), url, again.ID, func(*control.Movement) {}); err != nil || again.State != movement.Finished || again.Differs() {
+		t.Errorf("%v %+v", err, again)
+	}
+}
