@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,19 +37,37 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	url := "http://" + strings.TrimPrefix(<-ready, "http://")
+	at, err := url.Parse("http://" + strings.TrimPrefix(<-ready, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, kill := context.WithCancel(t.Context())
+	server := httputil.NewSingleHostReverseProxy(at)
+	var wrote []string
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch asks := strings.HasSuffix(r.URL.Path, "/_search") || strings.HasSuffix(r.URL.Path, "/_refresh") || strings.HasSuffix(r.URL.Path, "point_in_time"); {
+		case r.URL.Path == "/_reshelve/rows":
+			kill() // in the middle of the comparison; of a killed process no other request comes
+		case r.Method != http.MethodGet && r.Method != http.MethodHead && !asks:
+			wrote = append(wrote, r.Method+" "+r.URL.Path)
+		}
+		server.ServeHTTP(w, r)
+	}))
+	defer front.Close()
 
-	req := control.CompareRequest{Selection: selected, Target: url, NoWait: true, Logger: slog.New(slog.DiscardHandler)}
-	left, err := c.Compare(t.Context(), req, nil)
-	if err != nil || left.State != movement.Running {
+	req := control.CompareRequest{Selection: selected, Target: front.URL, Logger: slog.New(slog.DiscardHandler)}
+	left, err := c.Compare(killed, req, func(*control.Movement) {})
+	if left == nil || left.State != movement.Running {
 		t.Fatalf("%v %+v", err, left)
 	}
-	req.NoWait = false
 	done, err := c.Compare(t.Context(), req, func(*control.Movement) {})
 	if err != nil || done.ID != left.ID || done.State != movement.Finished || done.Differs() || len(done.Progress.Verified) == 0 {
 		t.Errorf("%v %+v, begun as %s", err, done, left.ID)
 	}
-	if all, err := c.Movements(t.Context(), url); err != nil || len(all) != 1 || all[0].ID != moved.ID {
+	if len(wrote) > 0 {
+		t.Errorf("the target was written to: %v", wrote)
+	}
+	if all, err := c.Movements(t.Context(), at.String()); err != nil || len(all) != 1 || all[0].ID != moved.ID {
 		t.Errorf("the target has records beside those of the migration: %v %v", all, err)
 	}
 	place, err := req.Place()
@@ -57,14 +79,14 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 
 	// What has finished is verified again by a comparison of its own.
-	again, err := c.Tell(t.Context(), control.Order{At: url, ID: moved.ID, Verb: movement.Verify, By: "ann"})
+	again, err := c.Tell(t.Context(), control.Order{At: at.String(), ID: moved.ID, Verb: movement.Verify, By: "ann"})
 	if err != nil || again.ID == moved.ID || again.Kind != movement.Comparison {
 		t.Fatalf("%v %+v", err, again)
 	}
-	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: url, Once: true, Memory: 64 << 20}); err != nil {
+	if _, err := c.Work(t.Context(), control.WorkerRequest{Join: at.String(), Once: true, Memory: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if again, err = c.Watch(t.Context(), url, again.ID, func(*control.Movement) {}); err != nil || again.State != movement.Finished || again.Differs() {
+	if again, err = c.Watch(t.Context(), at.String(), again.ID, func(*control.Movement) {}); err != nil || again.State != movement.Finished || again.Differs() {
 		t.Errorf("%v %+v", err, again)
 	}
 }
