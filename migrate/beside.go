@@ -19,6 +19,8 @@ type care struct {
 	mine  func(there *standing) bool // whether what is there is the movement's, and may be replaced
 	// unseen: what is there cannot be told from what others have written
 	unseen bool
+	// overwrite: whatever is there is replaced, and what is not there is created, whatever deletion the target remembers
+	overwrite bool
 }
 
 // standing is a document of the target with its content.
@@ -29,6 +31,9 @@ type standing struct {
 
 // nothing of what is there may be replaced.
 func nothing(*standing) bool { return false }
+
+// anything that is there may be replaced.
+func anything(*standing) bool { return true }
 
 // contentOf is the first half of a content's fingerprint.
 func contentOf(f document.Fingerprint) uint64 { return binary.BigEndian.Uint64(f.Content[:8]) }
@@ -168,7 +173,10 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 	case there == nil || !there.Found && !remove && care.mayCreate(c.created[i]):
 		op.Version, op.Above = care.fresh, c.created[i] == 0
 		op.Names = true
-		if c.created[i]++; care.fresh < 0 {
+		if !care.versioned(c.created[i]) { // the server's next version is above that of a deletion, which it remembers for a while
+			op.Version = -1
+		}
+		if c.created[i]++; op.Version < 0 {
 			op.Action, op.Above, op.Names = cluster.Create, false, false
 		}
 		return true
@@ -204,8 +212,11 @@ func (c *careful) replaced(f cluster.Failure, kind string) {
 
 // mayCreate tells whether a document that is not there is created, after so many attempts.
 func (c *care) mayCreate(attempts int) bool {
-	return !c.gone && (attempts == 0 || attempts == 1 && c.ties)
+	return !c.gone && c.versioned(attempts) || c.overwrite && attempts < rounds
 }
+
+// versioned tells whether it is then created in the version fresh.
+func (c *care) versioned(attempts int) bool { return attempts == 0 || attempts == 1 && c.ties }
 
 func (c *careful) conflict(op *cluster.Op, i int, kind string) {
 	c.result.Conflicts = append(c.result.Conflicts, cluster.Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing),

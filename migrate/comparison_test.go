@@ -143,3 +143,50 @@ func TestToCompareReadsAlone(t *testing.T) {
 	}
 	t.Log(refused)
 }
+
+// TestARepairThatOverwrites makes both sides equal, whatever others have written, and brings back what they have deleted in a
+// newer version, which the target remembers.
+func TestARepairThatOverwrites(t *testing.T) {
+	r := newRig(t, "elasticsearch-7.10.2-basic", "second")
+	r.work(r.start(r.plan("shelves")))
+	bulk := func(lines string) {
+		r.do(http.MethodPost, []string{"_bulk"}, lines, nil)
+		r.do(http.MethodPost, []string{"shelves", "_refresh"}, "", nil)
+	}
+	spoil := func(version string) {
+		bulk(`{"index":{"_index":"shelves","_id":"extra"}}` + "\n{}\n" +
+			`{"index":{"_index":"shelves","_id":"routed","routing":"a"}}` + "\n{}\n" +
+			`{"index":{"_index":"shelves","_id":"b-1","version":` + version + `,"version_type":"external"}}` + "\n{}\n" +
+			`{"delete":{"_index":"shelves","_id":"b-3","version":` + version + `,"version_type":"external"}}` + "\n")
+	}
+	spoil("99")
+	r.tell("m1", movement.Repair)
+	m, p := r.work("m1")
+	if got := differences(p); m.State != movement.Held || got[reconcile.Ghost] != 2 || got[reconcile.Missing] != 1 || got[reconcile.Newer] != 1 {
+		t.Fatalf("after a plain repair it is %s: %v", m.State, got)
+	}
+	if _, _, err := r.driver.Apply(t.Context(), "m1", movement.Event{Verb: movement.Repair, By: "ann", Overwrite: true, DeleteExtra: true}); err != nil {
+		t.Fatal(err)
+	}
+	m, p = r.work("m1")
+	if got := differences(p); m.State != movement.Switched || len(got) != 0 || p.Verified[0].Expected != p.Verified[0].Found {
+		t.Fatalf("it is %s: %s: %v", m.State, m.Cause, got)
+	}
+	if i := slices.IndexFunc(m.Phases, func(p movement.Phase) bool { return p.Overwrite && p.DeleteExtra }); i < 0 ||
+		!strings.HasPrefix(m.Phases[i].Outcome, "2 documents sent again, 2 deleted") {
+		t.Errorf("%+v", m.Phases)
+	}
+
+	// One of the two alone does its part.
+	spoil("999")
+	for _, e := range []movement.Event{{Verb: movement.Repair, By: "ann", DeleteExtra: true}, {Verb: movement.Repair, By: "bob", Overwrite: true}} {
+		if _, _, err := r.driver.Apply(t.Context(), "m1", e); err != nil {
+			t.Fatal(err)
+		}
+		m, p = r.work("m1")
+		got := differences(p)
+		if e.DeleteExtra && (got[reconcile.Ghost] != 0 || got[reconcile.Newer] != 1 || got[reconcile.Missing] != 1) || e.Overwrite && len(got) != 0 {
+			t.Errorf("after %s: %s: %v", e, m.State, got)
+		}
+	}
+}

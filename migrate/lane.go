@@ -70,6 +70,7 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	if !t.mayGoOn(ctx, m) {
 		return worker.Outcome{}, nil // nothing is owed before its hours begin
 	}
+	t.phase = phase
 	t.Sees = func(now *movement.Record) bool { return t.sees(ctx, now) }
 	switch phase.Name {
 	case phaseMetadata:
@@ -122,6 +123,7 @@ type turn struct {
 	worker.Slot
 	movement *movement.Record
 	lane     *Lane
+	phase    *movement.Phase // nil at the end
 }
 
 func (t *turn) key(parts ...string) string {
@@ -154,7 +156,7 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 		}
 		both.opened = true
 	}
-	return &turn{both, s, m, l}, nil
+	return &turn{sides: both, Slot: s, movement: m, lane: l}, nil
 }
 
 // forgetEnded lets go of what was opened for other movements that have ended, or are gone: a process that lives long does
@@ -184,7 +186,7 @@ func (l *Lane) ending(ctx context.Context, s worker.Slot, m *movement.Record) (*
 		return nil, err
 	}
 	target, err := l.Reach(ctx, plan.Target)
-	return &turn{&sides{plan: plan, target: target}, s, m, l}, ours(err)
+	return &turn{sides: &sides{plan: plan, target: target}, Slot: s, movement: m, lane: l}, ours(err)
 }
 
 // ours marks an error of opening what a movement needs that lies with this worker, if it does

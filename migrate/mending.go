@@ -56,7 +56,7 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 		op := cluster.Op{Action: cluster.Delete, Index: m.sentTo(m.target), ID: doc.ID, Routing: doc.Routing, Version: -1}
 		return m.put(ctx, doc, &op, care{mine: was.stands})
 	}
-	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number) || m.belongs != nil && !m.belongs(doc) {
+	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number, m.phase.Overwrite) || m.belongs != nil && !m.belongs(doc) {
 		return nil
 	}
 	target, err := m.takesAgain(ctx, doc.Index)
@@ -80,7 +80,8 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 
 // care is how a document is sent again. A delta replaces what the older snapshot held and nothing
 // else; other movements what the comparison has seen, if it is still that; where nobody has
-// compared it, what is not newer, and without a version, or in a delta, nothing.
+// compared it, what is not newer, and without a version, or in a delta, nothing. A repair that
+// overwrites replaces all of it.
 func (m *mending) care(key uint64, doc *document.Document) care {
 	version := int64(reconcile.UnknownVersion)
 	if doc.Versions != nil {
@@ -88,6 +89,9 @@ func (m *mending) care(key uint64, doc *document.Document) care {
 	}
 	p := print{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source)), version: version}
 	saw, compared := m.run.Saw(key)
+	if m.phase.Overwrite {
+		return care{want: p.content, fresh: version, ties: version >= 0, mine: anything, overwrite: true}
+	}
 	if m.older != nil {
 		c := p.care(m.was[key])
 		c.blind = false
@@ -131,7 +135,7 @@ func (m *mending) put(ctx context.Context, doc *document.Document, op *cluster.O
 func (m *mending) send(ctx context.Context, at mark) error {
 	var came Mended
 	b := m.batch
-	if m.side == reconcile.Before {
+	if m.side != reconcile.Expected {
 		if err := m.deletions(ctx, b, &came); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/document"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
@@ -38,7 +39,7 @@ func TestWhatNobodyHasCompared(t *testing.T) {
 		if tc.version >= 0 {
 			doc.Versions = &document.Versions{Version: tc.version}
 		}
-		m := &mending{comparing: &comparing{turn: &turn{}, run: reconcile.NewRun("books", 1, reconcile.Bounds{})}}
+		m := &mending{comparing: &comparing{turn: &turn{phase: &movement.Phase{}}, run: reconcile.NewRun("books", 1, reconcile.Bounds{})}}
 		if tc.delta {
 			m.older, m.was = &snapshot.Index{}, map[uint64]*before{}
 		}

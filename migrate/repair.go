@@ -25,7 +25,7 @@ type Mended struct {
 	Gone int64 `json:"gone,omitempty"`
 	// Unseen differ, and were not compared one by one, where no version tells whose they are: they are left.
 	Unseen  int64 `json:"unseen,omitempty"`
-	Deleted int64 `json:"deleted,omitempty"` // they had been deleted in the source, and come back
+	Deleted int64 `json:"deleted,omitempty"` // they had been deleted in the source, and come back; or are too many, and that was asked for
 	Kept    int64 `json:"kept,omitempty"`    // of such: others have changed them since
 	// Cause is why one of those failed that did.
 	Cause string `json:"cause,omitempty"`
@@ -44,7 +44,7 @@ func (m *Mended) add(o *Mended) {
 func (m *Mended) String() string {
 	text := counted(int(m.Acknowledged), "documents") + " sent again"
 	if m.Deleted > 0 {
-		text += fmt.Sprintf(", %d deleted again", m.Deleted)
+		text += fmt.Sprintf(", %d deleted", m.Deleted)
 	}
 	if others := m.Conflicts - m.Gone - m.Unseen + m.Kept; others > 0 {
 		text += fmt.Sprintf(", %d were changed on the target since, and are left so%s", others, named(m.Others, changedByOthers))
@@ -55,7 +55,7 @@ func (m *Mended) String() string {
 	}
 	if m.Gone > 0 {
 		text += fmt.Sprintf(", %d were deleted on the target since, in a newer version, and stay deleted: accept that with reshelve movement finish; "+
-			"or to have them back, repair again when the target has forgotten the deletions (its index.gc_deletes, a minute unless set)", m.Gone)
+			"or to have them back, repair again when the target has forgotten the deletions (its index.gc_deletes, a minute unless set), or with --overwrite", m.Gone)
 	}
 	if m.Failed > 0 {
 		text += fmt.Sprintf(", %d failed again, one of them: %s", m.Failed, m.Cause)
@@ -91,7 +91,7 @@ func named(all []Other, what ...string) string {
 
 // repair compares both sides, and sends again what is missing, stale or different on the
 // target. What is there and should not be is left alone, unless a delta has deleted it: the
-// movement did not bring it. Each index is a piece, which all workers may do.
+// movement did not bring it; or that is asked for. Each index is a piece, which all workers may do.
 func (t *turn) repair(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
 	run := work.Safe(phase.Key())
 	var pieces map[string]check
@@ -147,6 +147,11 @@ func (c *comparing) mend(ctx context.Context) error {
 	for _, side := range sides {
 		err := c.parts(ctx, side, func(ctx context.Context, n int, from mark) error { return c.mendPart(ctx, side, n, from) })
 		if err != nil {
+			return c.nameless(ctx, source, err)
+		}
+	}
+	if c.phase.DeleteExtra {
+		if err := c.deleteExtra(ctx); err != nil {
 			return c.nameless(ctx, source, err)
 		}
 	}

@@ -77,7 +77,7 @@ func (l *Lane) snapshotting(ctx context.Context, s worker.Slot, m *movement.Reco
 	if err != nil {
 		return worker.Outcome{}, err
 	}
-	t := &turn{&sides{plan: plan}, s, m, l}
+	t := &turn{sides: &sides{plan: plan}, Slot: s, movement: m, lane: l}
 	first := taking{Lease: work.Lease{CreatorID: s.Worker}, Taken: Taken{Snapshot: SnapshotName(m.ID)}}
 	if err := t.Driver.Make(ctx, t.takingKey(), first); err != nil {
 		return worker.Outcome{}, err

@@ -38,6 +38,9 @@ type Event struct {
 	// Unswitched is with Abort: whoever asks has seen that nothing was switched, though the switch has begun. What is
 	// switched in that moment the lane leads back.
 	Unswitched bool
+	// Overwrite and DeleteExtra are with Repair: what others have written on the target is replaced, and what only the target
+	// has is deleted.
+	Overwrite, DeleteExtra bool
 
 	Happened Happening // "" for a verb
 	Stint    int       // the record's when the worker saw it; 0: it is not known

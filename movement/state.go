@@ -72,6 +72,9 @@ type Phase struct {
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Outcome string    `json:"outcome,omitempty"` // one line for people
+	// Overwrite and DeleteExtra are of a repair that makes both sides equal, whoever has written on the target.
+	Overwrite   bool `json:"overwrite,omitempty"`
+	DeleteExtra bool `json:"deleteExtra,omitempty"`
 }
 
 // Key tells the phase from all others of the movement: its name, and "name/run" from the

@@ -74,6 +74,8 @@ func (e *Event) check() error {
 		return fault.New(fault.Usage, "%q is no verb", e.Verb)
 	case e.Unswitched && e.Verb != Abort:
 		return fault.New(fault.Bug, "only an abort is of what was not switched")
+	case (e.Overwrite || e.DeleteExtra) && e.Verb != Repair:
+		return fault.New(fault.Bug, "only a repair overwrites, or deletes what is too many")
 	case e.Plan != nil && (e.Happened != PhaseDone || !json.Valid(e.Plan)):
 		return fault.New(fault.Bug, "only the end of a phase completes a plan, and by JSON")
 	case e.Verb == Throttle && (len(e.Rate) > maxRate || !json.Valid(e.Rate)):
@@ -163,7 +165,9 @@ func (r *Record) insert(e Event) {
 	}
 	verifyNext := at < len(r.Phases) && r.Phases[at].Name == VerifyPhase
 	if e.Verb != Verify {
-		r.Phases = slices.Insert(r.Phases, at, r.another(string(e.Verb)))
+		p := r.another(string(e.Verb))
+		p.Overwrite, p.DeleteExtra = e.Overwrite, e.DeleteExtra
+		r.Phases = slices.Insert(r.Phases, at, p)
 		at++
 	}
 	if !verifyNext && !unchecked {

@@ -2,6 +2,7 @@ package movement
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -41,13 +42,30 @@ func (e *Event) words() string {
 		add("cause", short(e.Cause))
 	}
 	add("next", short(e.Next))
-	if e.Listed {
-		words = append(words, "listed")
-	}
-	if e.Unswitched {
-		words = append(words, "unswitched")
+	for word, is := range e.flags() {
+		if *is {
+			words = append(words, word)
+		}
 	}
 	return strings.Join(words, " ")
+}
+
+// flags are the words that stand alone, in their order.
+func (e *Event) flags() iter.Seq2[string, *bool] {
+	return func(yield func(string, *bool) bool) {
+		_ = yield("listed", &e.Listed) && yield("unswitched", &e.Unswitched) && yield("overwrite", &e.Overwrite) && yield("delete-extra", &e.DeleteExtra)
+	}
+}
+
+// flag takes a word that stands alone; false when it is none.
+func (e *Event) flag(word string) bool {
+	for name, is := range e.flags() {
+		if name == word {
+			*is = true
+			return true
+		}
+	}
+	return false
 }
 
 func quote(s string) string {
@@ -68,10 +86,7 @@ func ParseEvent(line string) (Event, error) {
 	for _, word := range words[1:] {
 		key, value, pair := strings.Cut(word, "=")
 		switch {
-		case word == "listed":
-			e.Listed = true
-		case word == "unswitched":
-			e.Unswitched = true
+		case e.flag(word):
 		case !pair && e.Phase == "" && isWord(word):
 			e.Phase = word
 		case !pair || !e.set(key, value):

@@ -282,14 +282,14 @@ func TestMend(t *testing.T) {
 		r, _ := s.run(t, 3000, reconcile.Bounds{Documents: limit, Looks: 1, Examples: 3, Before: true})
 		again := 0
 		for n := range 3000 {
-			mend := r.Mend(doc(n, "", 2).Key, 0, int64(n))
+			mend := r.Mend(doc(n, "", 2).Key, 0, int64(n), false)
 			if mend {
 				again++
 			}
 			if !mend && n < 1000 {
 				t.Fatalf("%d documents in a look: %d is missing, and not mended", limit, n)
 			}
-			if r.Mend(doc(n, "", 2).Key, 1, int64(n)) && limit == 10_000 {
+			if r.Mend(doc(n, "", 2).Key, 1, int64(n), false) && limit == 10_000 {
 				t.Fatal("an older copy in another shard is brought")
 			}
 		}

@@ -242,15 +242,15 @@ func (r *Run) Again() {
 }
 
 // Mend tells, when a run of at most one look has ended, whether a document that is expected is
-// to be written again: where it was found missing, stale or different, and where nobody has
-// compared it.
-func (r *Run) Mend(key uint64, shard int, number int64) bool {
+// to be written again: where it was found missing, stale or different, with overwrite also
+// newer, and where nobody has compared it.
+func (r *Run) Mend(key uint64, shard int, number int64, overwrite bool) bool {
 	if r.look != nil && r.look.wants(key) {
 		i := r.look.items[key]
 		if i == nil || int(i.shard) != shard || i.number != number {
 			return false
 		}
-		return i.fate == unmet || i.fate == stale || i.fate == different
+		return i.fate == unmet || i.fate == stale || i.fate == different || overwrite && i.fate == newer
 	}
 	_, in := r.rest.find(key)
 	return in
@@ -264,6 +264,19 @@ func (r *Run) Delete(key uint64) bool {
 	}
 	i := r.look.items[key]
 	return i != nil && i.fate == zombie
+}
+
+// Extra is what a run of at most one look has seen of a document that was found and is not expected: 64 bits of its
+// content. False when it is none, or was not compared.
+func (r *Run) Extra(key uint64) (found uint64, extra bool) {
+	if r.look == nil {
+		return 0, false
+	}
+	i := r.look.items[key]
+	if i == nil || i.fate != ghost && i.fate != zombie {
+		return 0, false
+	}
+	return i.content, true
 }
 
 // Saw is what a run of at most one look has seen of a document that is to be written again: 64
