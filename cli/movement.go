@@ -53,7 +53,12 @@ a split or a merge, what was handed off with what the new shards show of it now.
 	{movement.Repair, "Send what is missing or stale, and compare again",
 		`Send what the comparison found missing or stale, once more as the snapshot holds it, and
 compare again. What the target refused it refuses again: mend the cause before, which
-"reshelve movement failures" lists.`},
+"reshelve movement failures" lists.
+
+What others have written on the target, or deleted there, stays as it is. With --overwrite
+it is replaced, also where it is newer, and with --delete-extra what the snapshot does not
+hold is deleted: with both of them the two sides become equal. They say what they will do,
+and do it with --yes. It cannot be undone.`},
 	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again",
 		`Try again what failed: indices that could not be made, items that were given up, with all
 their attempts, and documents that the target refused one by one. Then both sides are compared
@@ -191,6 +196,10 @@ func (p *program) movementTell(at *string, verb movement.Verb, short, long strin
 	}
 	cmd.Flags().StringVar(&why, "why", "", "the `REASON`, for the movement's history")
 	var lost bool
+	equal := equalising{}
+	if verb == movement.Repair {
+		equal.add(cmd)
+	}
 	if verb == movement.Abort {
 		cmd.Flags().BoolVar(&lost, "records-lost", false, "only lift the claim that a movement whose own records are lost has left on the target, which --at names; what it made stays")
 	}
@@ -203,7 +212,10 @@ func (p *program) movementTell(at *string, verb movement.Verb, short, long strin
 				Lifted string `json:"lifted"`
 			}{args[0]}, func(w io.Writer) { fmt.Fprintf(w, "the claim of movement %s is lifted\n", args[0]) })
 		}
-		m, err := p.control.Tell(ctx, control.Order{At: *at, ID: args[0], Verb: verb, By: userName(), Why: why})
+		if err := p.agreed(ctx, *at, args[0], &equal); err != nil {
+			return err
+		}
+		m, err := p.control.Tell(ctx, control.Order{At: *at, ID: args[0], Verb: verb, By: userName(), Why: why, Overwrite: equal.overwrite, DeleteExtra: equal.extra})
 		if err != nil {
 			return err
 		}

@@ -18,12 +18,16 @@ func TestOutcomes(t *testing.T) {
 		p.Failed = failed
 		return p
 	}
+	strict, uncounted := found(reconcile.Newer, 0), found(reconcile.Newer, 0)
+	strict.Verified[0].Strict, uncounted.Verified[0].Result.Rest = true, &reconcile.Rest{Buckets: 1}
 	for _, c := range []struct {
 		name     string
 		state    movement.State
 		progress *migrate.Progress
 		code     int
 	}{
+		{"one is newer, and that counts", movement.Held, strict, 6},
+		{"some differ, and nobody has counted them", movement.Held, uncounted, 6},
 		{"all is there", movement.Finished, &migrate.Progress{}, 0},
 		{"others have written since", movement.Finished, found(reconcile.Newer, 0), 0},
 		{"a piece has failed", movement.Held, &migrate.Progress{}, 9},

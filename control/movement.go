@@ -9,6 +9,7 @@ import (
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/transfer"
 	"github.com/reshelve/reshelve/work"
@@ -67,6 +68,8 @@ type Order struct {
 	Verb    movement.Verb
 	By, Why string
 	Rate    json.RawMessage // with throttle
+	// Overwrite and DeleteExtra are with repair: it makes both sides equal, whoever has written on the target.
+	Overwrite, DeleteExtra bool
 }
 
 // apply lets the verb happen. Of a split and a merge nothing is sent that could be sent again; and an abort is taken
@@ -77,17 +80,49 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver, s *side) error {
 		if reshapes && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
 			return movement.Event{}, fault.WithNext(fault.New(fault.Refused, "a %s sends no documents that could be sent again", r.Kind), "verify it again, or reverse it")
 		}
-		if r.Kind == movement.Comparison && (o.Verb == movement.Repair || o.Verb == movement.Redrive) {
-			err := fault.New(fault.Refused, "a comparison of its own sends no documents")
-			return movement.Event{}, fault.WithNext(err, "migrate what differs with reshelve migrate --into-existing, and compare again")
+		if r.Kind == movement.Comparison && o.Verb == movement.Redrive {
+			err := fault.New(fault.Refused, "a comparison of its own has sent no documents that could have failed")
+			return movement.Event{}, fault.WithNext(err, "repair it, which sends what differs")
 		}
-		e := movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate}
+		e := movement.Event{Verb: o.Verb, By: o.By, Why: o.Why, Rate: o.Rate, Overwrite: o.Overwrite, DeleteExtra: o.DeleteExtra}
 		if reshapes && o.Verb == movement.Abort && r.Ask(o.Verb).When == movement.HasFlipped {
 			e.Unswitched = unswitched(ctx, d, s, r)
 		}
 		return e, nil
 	})
 	return unsteered(err)
+}
+
+// order applies an order. The repair of a comparison of its own writes to the target, which it has not done before: it meets
+// other movements as one does that begins.
+func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order) error {
+	if o.Verb != movement.Repair {
+		return o.apply(ctx, d, s)
+	}
+	m, err := d.Movement(ctx, o.ID)
+	if err != nil || m.Kind != movement.Comparison || m.Ask(o.Verb).Answer != movement.Goes {
+		return o.apply(ctx, d, s) // it says why not
+	}
+	plan, err := migrate.ReadPlan(&m)
+	if err == nil {
+		err = c.claimFor(ctx, d, s, &MigrateRequest{}, &plan, m.ID)
+	}
+	if err == nil {
+		err = o.apply(ctx, d, s)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.refuseTwice(ctx, s, &plan, m.ID); err != nil { // one that has begun meanwhile, and has not seen this one
+		_, _, stopped := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Pause, By: o.By, Why: "another movement writes there"})
+		return errors.Join(err, stopped)
+	}
+	return nil
+}
+
+// repairs tells whether a comparison of its own has written to the target, or is to.
+func repairs(m *movement.Record) bool {
+	return slices.ContainsFunc(m.Phases, func(p movement.Phase) bool { return p.Name == movement.RepairPhase })
 }
 
 // unsteered is the error of an order for a movement whose record cannot be read: as in every state in which a verb does not
@@ -115,7 +150,7 @@ func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
 		id, err := o.again(ctx, d, nil)
 		if err == nil && id == "" {
-			id, err = o.ID, o.apply(ctx, d, side)
+			id, err = o.ID, c.order(ctx, d, side, &o)
 		}
 		if err != nil {
 			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)

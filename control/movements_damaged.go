@@ -49,7 +49,7 @@ func setAside(ctx context.Context, d *drive.Driver, id string) (*SetAside, error
 
 // rivalOf is a movement of a place that may write to the target of a plan; nil when it does not.
 func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan *migrate.Plan, several bool) (*rival, error) {
-	if Reshapes(m.Kind) || m.Kind == movement.Comparison || m.State.Ended() { // writers do not see shards, and who compares writes nothing
+	if Reshapes(m.Kind) || m.Kind == movement.Comparison && !repairs(m) || m.State.Ended() { // writers do not see shards, and who compares writes nothing
 		return nil, nil
 	}
 	if !m.State.Unreadable() {

@@ -253,7 +253,7 @@ func (k *Desk) ordered(err error, id string) error {
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 	id, err := o.again(ctx, k.d, func(id string) error { return k.d.Make(ctx, hostKey(id), struct{}{}) })
 	if err == nil && id == "" {
-		id, err = o.ID, o.apply(ctx, k.d, k.side)
+		id, err = o.ID, k.control.order(ctx, k.d, k.side, &o)
 	}
 	if err != nil {
 		return nil, k.ordered(err, o.ID)

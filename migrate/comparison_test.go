@@ -94,6 +94,19 @@ func TestAComparisonOfItsOwn(t *testing.T) {
 	if got := differences(p); m.State != movement.Held || got[reconcile.Ghost] != 1 || got[reconcile.Missing] != 1 || got[reconcile.Newer] != 1 || p.Verified[0].Differences() != 3 {
 		t.Fatalf("it is %s: %v", m.State, got)
 	}
+	if _, _, err := r.driver.Apply(t.Context(), "c3", movement.Event{Verb: movement.Repair, By: "ann", Overwrite: true, DeleteExtra: true}); err != nil {
+		t.Fatal(err)
+	}
+	if m, p = r.workFor("c3"); m.State != movement.Finished || p.Verified[0].Differs() {
+		t.Errorf("repaired, it is %s: %s: %+v", m.State, m.Cause, p.Verified)
+	}
+	var aliases map[string]struct{ Aliases map[string]any }
+	if r.do(http.MethodGet, []string{"shelves", "_alias"}, "", &aliases); len(aliases["shelves"].Aliases) > 1 { // m1, whose way back is open, has one
+		t.Errorf("the repair has left %v", aliases)
+	}
+
+	r.do(http.MethodPut, []string{"shelves", "_doc", "extra"}, `{}`, nil)
+	r.do(http.MethodDelete, []string{"shelves", "_doc", "b-3"}, "", nil)
 	shared := plan
 	shared.Strict, shared.Indices = false, slices.Clone(plan.Indices)
 	shared.Indices[0].Shared = true

@@ -74,7 +74,8 @@ func (t *turn) judge(ctx context.Context, checks map[string]check) (worker.Outco
 	}
 	outcome := verdict(p, checks, t.plan.AllowFailures)
 	if outcome.Listed && t.compares() {
-		outcome.Next = "mend the causes, then reshelve movement verify, which compares again; or accept what is listed with reshelve movement finish"
+		outcome.Next = "mend the causes, then reshelve movement verify, which compares again; or send what differs with reshelve movement repair; " +
+			"or accept what is listed with reshelve movement finish"
 	}
 	return outcome, nil
 }

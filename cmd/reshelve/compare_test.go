@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
 )
 
@@ -76,6 +77,38 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(strings.TrimPrefix(place, "local:"), "coord.db")); err != nil {
 		t.Error(err)
+	}
+
+	// What differs is repaired when that is asked for; meanwhile other movements see that it writes there.
+	for _, change := range [][2]string{{http.MethodDelete, "/shelves/_doc/b-3"}, {http.MethodPut, "/shelves/_doc/extra"}} {
+		r, err := http.NewRequestWithContext(t.Context(), change[0], at.String()+change[1]+"?refresh=true", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil || answer.StatusCode >= 300 {
+			t.Fatalf("%v %+v", err, answer)
+		}
+		_ = answer.Body.Close()
+	}
+	held, err := c.Compare(t.Context(), req, func(*control.Movement) {})
+	if err != nil || held.State != movement.Held || held.Differences() != 2 || held.ID == done.ID {
+		t.Fatalf("%v %+v", err, held)
+	}
+	if _, err := c.Tell(t.Context(), control.Order{At: place, ID: held.ID, Verb: movement.Repair, By: "ann", Overwrite: true, DeleteExtra: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Migrate(t.Context(), control.MigrateRequest{Target: at.String(), Yes: true, IntoExisting: true, Selection: selected, Logger: slog.New(slog.DiscardHandler)}, nil)
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), held.ID) {
+		t.Errorf("a migration into the same indices: %v", err)
+	}
+	if held, err = c.Compare(t.Context(), req, func(*control.Movement) {}); err != nil || held.State != movement.Finished || held.Differs() {
+		t.Errorf("repaired: %v %+v", err, held)
+	}
+	if _, err := c.Migrate(t.Context(), control.MigrateRequest{Target: at.String(), Yes: true, IntoExisting: true, NoWait: true, Rename: []string{"shelves=again"},
+		Selection: control.Selection{Repository: repository, Indices: []string{"shelves"}}, Logger: slog.New(slog.DiscardHandler)}, nil); err != nil {
+		t.Errorf("a migration after it: %v", err)
 	}
 
 	// What has finished is verified again by a comparison of its own.

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/reconcile"
+)
+
+// TestWhatARepairWillDo is said before, by what the last comparison has found.
+func TestWhatARepairWillDo(t *testing.T) {
+	counts := map[reconcile.Class]int64{reconcile.Missing: 1, reconcile.Stale: 2, reconcile.Different: 1, reconcile.Newer: 4, reconcile.Ghost: 5, reconcile.Zombie: 1}
+	m := &control.Movement{Progress: &migrate.Progress{Verified: []migrate.Verified{
+		{Target: "books", Result: reconcile.Report{Counts: counts}},
+		{Target: "maps"},
+		{Target: "lost", Absent: true, Result: reconcile.Report{Counts: map[reconcile.Class]int64{reconcile.Missing: 9}}},
+	}}}
+	for want, e := range map[string]equalising{
+		"books: will create 1 document, replace 3 documents, replace newer 4 documents, delete 6 documents":           {overwrite: true, extra: true},
+		"books: will create 1 document, replace 3 documents, delete 6 documents; leaves newer 4 documents":            {extra: true},
+		"books: will create 1 document, replace 3 documents, replace newer 4 documents; leaves of others 6 documents": {overwrite: true},
+	} {
+		want += "\nmaps: will change nothing\nlost: is not there, and is not made: migrate it"
+		if got := strings.Join(e.deeds(m), "\n"); got != want {
+			t.Errorf("%+v:\n%s", e, got)
+		}
+	}
+}
