@@ -49,7 +49,8 @@ that gave up is begun anew, and one that found differences compares again. Indic
 documents that have failed stay failed: "reshelve movement redrive" tries those again.`},
 	{movement.Verify, "Compare both sides again",
 		`Compare both sides again: every document of the snapshot with what the target holds now; of
-a split or a merge, what was handed off with what the new shards show of it now. Nothing is sent.`},
+a split or a merge, what was handed off with what the new shards show of it now. Nothing is sent.
+Of a migration that has finished it begins a comparison of its own, as "reshelve verify" does, whose ID it prints.`},
 	{movement.Repair, "Send what is missing or stale, and compare again",
 		`Send what the comparison found missing or stale, once more as the snapshot holds it, and
 compare again. What the target refused it refuses again: mend the cause before, which

@@ -12,6 +12,7 @@
 //	                                           the indices of a store, wherever it is
 //	        Control.Preview   Preview          what a migration would do, and what forbids it
 //	        Control.Migrate   Movement         plans a migration, and works for it to its end
+//	        Control.Compare   Movement         compares a snapshot with a target, and moves nothing
 //	        Control.Work                       works for all movements of a place
 //	        Control.PreviewReshape             what a split or a merge would do
 //	        Control.Reshape   Movement         plans one and starts it, where the store is open
@@ -68,7 +69,8 @@
 //	                         preview.go: all of that for people
 //	what it may open         permits.go, access.go
 //	where movements meet     side.go, coordination.go, meeting.go
-//	one movement             movement.go: verbs; movements_look.go: how far it is, and how fast;
+//	comparing alone          compare.go, compare_checks.go; once more what has finished: compare_again.go
+//	one movement             movement.go: verbs, movement_repair.go; movements_look.go: how far it is, and how fast;
 //	                         movements_desk.go: orders where a store is open
 //	splits and merges        reshape.go: plan and begin; reshape_weigh.go: where the documents lie;
 //	                         reshape_pause.go: how long requests will wait;

@@ -9,7 +9,6 @@ import (
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/transfer"
 	"github.com/reshelve/reshelve/work"
@@ -91,38 +90,6 @@ func (o *Order) apply(ctx context.Context, d *drive.Driver, s *side) error {
 		return e, nil
 	})
 	return unsteered(err)
-}
-
-// order applies an order. The repair of a comparison of its own writes to the target, which it has not done before: it meets
-// other movements as one does that begins.
-func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order) error {
-	if o.Verb != movement.Repair {
-		return o.apply(ctx, d, s)
-	}
-	m, err := d.Movement(ctx, o.ID)
-	if err != nil || m.Kind != movement.Comparison || m.Ask(o.Verb).Answer != movement.Goes {
-		return o.apply(ctx, d, s) // it says why not
-	}
-	plan, err := migrate.ReadPlan(&m)
-	if err == nil {
-		err = c.claimFor(ctx, d, s, &MigrateRequest{}, &plan, m.ID)
-	}
-	if err == nil {
-		err = o.apply(ctx, d, s)
-	}
-	if err != nil {
-		return err
-	}
-	if err := c.refuseTwice(ctx, s, &plan, m.ID); err != nil { // one that has begun meanwhile, and has not seen this one
-		_, _, stopped := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Pause, By: o.By, Why: "another movement writes there"})
-		return errors.Join(err, stopped)
-	}
-	return nil
-}
-
-// repairs tells whether a comparison of its own has written to the target, or is to.
-func repairs(m *movement.Record) bool {
-	return slices.ContainsFunc(m.Phases, func(p movement.Phase) bool { return p.Name == movement.RepairPhase })
 }
 
 // unsteered is the error of an order for a movement whose record cannot be read: as in every state in which a verb does not

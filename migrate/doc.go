@@ -48,7 +48,7 @@
 //	verify     each index is compared                   checks.go, verify.go; one of them: compare.go,
 //	                                                    its sides: reading.go, how far: keeping.go
 //	aliases    made at one instant                      aliases.go
-//	repair     what differs is sent again               repair.go, mending.go
+//	repair     what differs is sent again               repair.go, mending.go; what is too many is deleted: extra.go
 //	redrive    what failed is tried again               redrive.go, resend.go
 //	the end    the ledger is handed over, or undone     closing.go, undo.go
 //
@@ -79,7 +79,9 @@
 //     creates it. What other clients deleted stays deleted in a delta, and is named; a repair, which somebody orders
 //     when a comparison has found it missing, brings it, unless the target remembers the deletion in a version
 //     that is not lower. Where a movement before has ended without some documents (Since.Lacking), nothing
-//     shows which of those that are missing were deleted: a delta brings them.
+//     shows which of those that are missing were deleted: a delta brings them. A repair that is to overwrite, or to
+//     delete what is too many (movement.Phase), replaces and deletes what others wrote, each document on the condition
+//     that it is still the write that was looked at.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.

@@ -45,7 +45,7 @@
 //     be done: no effect is lost with the process that was to carry it out.
 //
 // Migrations have no phase that flips or retires: switch and reverse are refused to them. Splits
-// and merges have both.
+// and merges have both. A comparison has no phase but verify, until a repair is asked for.
 //
 // Absent on purpose: what phases do (lanes), leases (work), and storing (drive).
 package movement

@@ -80,18 +80,7 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 
 	// What differs is repaired when that is asked for; meanwhile other movements see that it writes there.
-	for _, change := range [][2]string{{http.MethodDelete, "/shelves/_doc/b-3"}, {http.MethodPut, "/shelves/_doc/extra"}} {
-		r, err := http.NewRequestWithContext(t.Context(), change[0], at.String()+change[1]+"?refresh=true", strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil || answer.StatusCode >= 300 {
-			t.Fatalf("%v %+v", err, answer)
-		}
-		_ = answer.Body.Close()
-	}
+	post(t, at.String()+"/_bulk?refresh=true", `{"delete":{"_index":"shelves","_id":"b-3"}}`+"\n"+`{"index":{"_index":"shelves","_id":"extra"}}`+"\n{}\n")
 	held, err := c.Compare(t.Context(), req, func(*control.Movement) {})
 	if err != nil || held.State != movement.Held || held.Differences() != 2 || held.ID == done.ID {
 		t.Fatalf("%v %+v", err, held)
@@ -111,6 +100,18 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 		t.Errorf("a migration after it: %v", err)
 	}
 
+	// An alias of one index stands for it.
+	post(t, at.String()+"/_aliases", `{"actions":[{"add":{"index":"shelves","alias":"shelving"}}]}`)
+	named := req
+	named.Indices, named.Rename = []string{"shelves"}, []string{"shelves=shelving"}
+	if p, err := c.PreviewComparison(t.Context(), named); err != nil || p.Plan.Indices[0].Target != "shelves" || !p.Indices[0].There {
+		t.Errorf("by an alias: %v %+v", err, p)
+	}
+
+	if _, err := c.Tell(t.Context(), control.Order{At: at.String(), ID: moved.ID, Verb: movement.Repair}); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Next(err), "reshelve movement verify "+moved.ID) {
+		t.Errorf("to repair what has finished: %v → %s", err, fault.Next(err))
+	}
+
 	// What has finished is verified again by a comparison of its own.
 	again, err := c.Tell(t.Context(), control.Order{At: at.String(), ID: moved.ID, Verb: movement.Verify, By: "ann"})
 	if err != nil || again.ID == moved.ID || again.Kind != movement.Comparison {
@@ -122,4 +123,18 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	if again, err = c.Watch(t.Context(), at.String(), again.ID, func(*control.Movement) {}); err != nil || again.State != movement.Finished || again.Differs() {
 		t.Errorf("%v %+v", err, again)
 	}
+}
+
+func post(t *testing.T, url, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil || answer.StatusCode >= 300 {
+		t.Fatalf("%v %+v", err, answer)
+	}
+	_ = answer.Body.Close()
 }

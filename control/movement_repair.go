@@ -1,0 +1,55 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/reshelve/reshelve/drive"
+	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
+)
+
+// order applies an order. The repair of a comparison of its own writes to the target, which it has not done before: it meets
+// other movements as one does that begins.
+func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order) error {
+	if o.Verb != movement.Repair {
+		return o.apply(ctx, d, s)
+	}
+	m, err := d.Movement(ctx, o.ID)
+	if err == nil && m.State == movement.Finished && !Reshapes(m.Kind) {
+		err := fault.New(fault.Conflict, "it is finished, and what differs now is not known")
+		return fault.WithNext(err, "reshelve movement verify begins a comparison of its own: repair that")
+	}
+	if err != nil || Reshapes(m.Kind) || m.Ask(o.Verb).Answer != movement.Goes {
+		return o.apply(ctx, d, s) // it says why not
+	}
+	plan, err := migrate.ReadPlan(&m)
+	streams := slices.IndexFunc(plan.Indices, func(i migrate.Index) bool { return i.Stream != nil })
+	switch {
+	case err == nil && o.Overwrite && streams >= 0:
+		err = fault.New(fault.Refused, "in data stream %s, which was appended to, nothing is replaced", plan.Indices[streams].Target)
+		return fault.WithNext(err, "repair it without --overwrite, which brings what is missing")
+	case err == nil && m.Kind != movement.Comparison:
+		return o.apply(ctx, d, s)
+	case err == nil:
+		err = c.claimFor(ctx, d, s, &MigrateRequest{}, &plan, m.ID)
+	}
+	if err == nil {
+		err = o.apply(ctx, d, s)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.refuseTwice(ctx, s, &plan, m.ID); err != nil { // one that has begun meanwhile, and has not seen this one
+		_, _, stopped := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Pause, By: o.By, Why: "another movement writes there"})
+		return errors.Join(err, stopped)
+	}
+	return nil
+}
+
+// repairs tells whether a comparison of its own has written to the target, or is to.
+func repairs(m *movement.Record) bool {
+	return slices.ContainsFunc(m.Phases, func(p movement.Phase) bool { return p.Name == movement.RepairPhase })
+}
