@@ -81,7 +81,7 @@ func (f *following) told(m *control.Movement) {
 		if m.Progress == nil {
 			return
 		}
-		if m.Progress.Read > 0 {
+		if m.Progress.Read > 0 || m.Progress.Compared > 0 {
 			f.p.note("%s", totalsLine(m.Progress))
 		}
 		for _, line := range hindrances(m.Progress) {

@@ -19,7 +19,9 @@ func screen(m *control.Movement, place string, width, height int) []string {
 	if m.Progress != nil {
 		below = totals(m.Progress)
 		below = below[:min(len(below), max(height-2, 1))]
-		lines = append(lines, indexLines(m.Progress, width, height-1-len(below))...)
+		if m.Kind != movement.Comparison { // of which nothing is copied
+			lines = append(lines, indexLines(m.Progress, width, height-1-len(below))...)
+		}
 	}
 	lines = append(append(lines, below...), reshapingLines(m)...)
 	for i := range lines {
@@ -124,9 +126,14 @@ func totalsLine(p *control.Copying) string {
 			words = append(words, fmt.Sprintf("%s/s, %.1f MB/s", counted(int64(p.Rate.Documents), "document"), p.Rate.Bytes/1e6))
 		}
 	}
-	words = append(words, counted(p.Read, "document"), bytesText(p.Bytes))
+	if p.Read > 0 || p.Phase != movement.VerifyPhase {
+		words = append(words, counted(p.Read, "document"), bytesText(p.Bytes))
+	}
 	if p.Phase == movement.VerifyPhase || strings.HasPrefix(p.Phase, movement.VerifyPhase+"/") {
 		words = append(words, fmt.Sprintf("%d of %s compared", len(p.Verified), counted(int64(len(p.Indices)), "index")))
+		if p.Compared > 0 {
+			words = append(words, counted(p.Compared, "document")+" of both sides read")
+		}
 	}
 	if p.Workers > 0 {
 		words = append(words, counted(int64(p.Workers), "worker"))

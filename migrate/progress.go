@@ -40,6 +40,8 @@ type Progress struct {
 	Hindrances []Hindrance `json:"hindrances,omitempty"`
 	// Verified is what the last comparison has shown, index by index.
 	Verified []Verified `json:"verified,omitempty"`
+	// Compared are the documents of both sides that it has read, as far as that was written down.
+	Compared int64 `json:"compared,omitempty"`
 	// Steps are what those of the transformation have done; nil before all is compared.
 	Steps []StepProgress `json:"steps,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
@@ -164,8 +166,8 @@ func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progre
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
 		return nil, err
 	}
-	var all bool
-	if p.Verified, all, err = verifiedOf(ctx, d, m, &holders); err != nil {
+	all, err := p.addVerified(ctx, d, m, &holders)
+	if err != nil {
 		return nil, err
 	}
 	if all {
@@ -192,9 +194,9 @@ func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progre
 	return p, nil
 }
 
-// verifiedOf are the checks of the newest comparison that has begun, as far as they are done;
+// addVerified adds the checks of the newest comparison that has begun, as far as they are done;
 // whole tells that all of them are.
-func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *holders) (all []Verified, whole bool, err error) {
+func (p *Progress) addVerified(ctx context.Context, d *drive.Driver, m *movement.Record, h *holders) (whole bool, err error) {
 	for i := len(m.Phases) - 1; i >= 0; i-- {
 		phase := &m.Phases[i]
 		if phase.Name != phaseVerify || phase.Started.IsZero() {
@@ -202,20 +204,21 @@ func verifiedOf(ctx context.Context, d *drive.Driver, m *movement.Record, h *hol
 		}
 		checks, err := drive.Pieces[check](ctx, d, work.Prefix(m.ID)+"check/"+work.Safe(phase.Key())+"/")
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		whole = len(checks) > 0
 		for _, c := range checks {
 			whole = whole && c.State == work.Done
 			h.see(&c.Lease)
+			p.Compared += c.Read
 			if c.State == work.Done {
-				all = append(all, c.Verified)
+				p.Verified = append(p.Verified, c.Verified)
 			}
 		}
 		break
 	}
-	slices.SortFunc(all, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
-	return all, whole, nil
+	slices.SortFunc(p.Verified, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
+	return whole, nil
 }
 
 // countFailures counts what is still in the list: documents that were sent again, and taken,
