@@ -38,7 +38,12 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 	create := !req.compares // what is compared with is there
 	switch {
 	case req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target":
-		return c.side(ctx, at, create, req.Memory, req.Logger)
+		s, err := c.side(ctx, at, create, req.Memory, req.Logger)
+		if err == nil && s.client == nil { // records alone
+			err = errors.Join(fault.WithNext(fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), at), "name the folder of a store"), s.leave())
+			return nil, err
+		}
+		return s, err
 	case !isRecords(req.Coordinate):
 		err := fault.New(fault.Usage, "--coordinate %q is no place for records", Bare(req.Coordinate))
 		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
