@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/work"
 )
 
 // TestAComparisonWithAServedStoreGoesOn where a process that was killed has left it, by the same request, and is recorded beside
@@ -56,7 +58,9 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}))
 	defer front.Close()
 
-	req := control.CompareRequest{Selection: selected, Target: front.URL, Logger: slog.New(slog.DiscardHandler)}
+	policy := work.Default
+	policy.Heartbeat = 200 * time.Millisecond // the end waits for three of them after what was killed
+	req := control.CompareRequest{Selection: selected, Target: front.URL, Policy: policy, Logger: slog.New(slog.DiscardHandler)}
 	left, err := c.Compare(killed, req, func(*control.Movement) {})
 	if left == nil || left.State != movement.Running {
 		t.Fatalf("%v %+v", err, left)
