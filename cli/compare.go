@@ -19,14 +19,14 @@ func (p *program) compare() *cobra.Command {
 		Use:   "verify --from REPO --to TARGET [flags]",
 		Short: "Compare a snapshot with a cluster or a data folder, document by document",
 		Long: `Compare a snapshot with a cluster or a data folder, document by document, whoever has
-filled that. Documents are equal when id, routing and source are; versions only tell which
-side is older. What the target lacks, has in another form, or has beside is listed.
+filled that. Documents are equal when id, routing and source are; versions only show which side is
+older. Documents that are missing, different or too many on the target are listed.
 The exit code is 0 when nothing differs, and 6 when something does.
 
---from is the repository, as "reshelve help repositories" tells. --to is the URL of
+--from is the repository, as "reshelve help repositories" describes. --to is the URL of
 an OpenSearch, an Elasticsearch or a "reshelve serve", or a data folder; an index may be
 named by an alias that leads to it alone. Nothing is made or changed there, and the right
-to read is enough; who we are to a cluster stands in the environment, as for migrate.
+to read is enough. Credentials are read from the environment, as for migrate.
 
 Killed at any time, the same command goes on where it was. It is a movement like any
 other: "reshelve movement" shows and steers it, and "reshelve worker --join" helps. It is
@@ -41,7 +41,7 @@ command names; --coordinate names another place.`,
 	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
 	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
 	flags.StringVar(&req.Target, "to", "", "where the documents are: `URL|DIR`")
-	flags.StringArrayVar(&req.Rename, "rename", nil, "an index has another name on the target: `OLD=NEW`; with one * on each side, what it stands for goes over; may be repeated")
+	flags.StringArrayVar(&req.Rename, "rename", nil, "an index has another name on the target: `OLD=NEW`; with one * on each side, what it matches goes over; may be repeated")
 	flags.StringVar(&steps, "transform", "", "the documents were changed on their way as the `FILE` says: see reshelve help transform")
 	flags.Var((*mappingTypes)(&req.Types), "types", "what became of an index of several mapping types: `split|merge|refuse` (default refuse)")
 	complete(cmd, "types", "split", "merge", "refuse")
@@ -78,7 +78,7 @@ command names; --coordinate names another place.`,
 	return cmd
 }
 
-// compared does a comparison, and tells what came of it.
+// compared does a comparison, and prints its result.
 func (p *program) compared(ctx context.Context, req control.CompareRequest) error {
 	place, err := req.Place()
 	if err != nil {
@@ -130,7 +130,7 @@ func printComparison(w io.Writer, preview *control.Preview) {
 	}
 }
 
-// printCompared tells what a comparison of its own has shown.
+// printCompared prints what a comparison of its own has shown.
 func printCompared(w io.Writer, m *control.Movement, place string) {
 	t := newTable("INDEX", "TARGET", "RESULT")
 	for _, v := range m.Progress.Verified {

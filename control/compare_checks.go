@@ -20,7 +20,7 @@ func comparisonChecks() []check {
 	}
 }
 
-// lookComparable tells what of the snapshot cannot be read, or holds no sources that could be compared.
+// lookComparable names what of the snapshot cannot be read, or holds no sources that could be compared.
 func lookComparable(_ context.Context, l *looking) (string, error) {
 	if err := l.lookUnread(); err != nil {
 		return "", err

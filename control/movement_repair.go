@@ -49,7 +49,7 @@ func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order)
 	return nil
 }
 
-// repairs tells whether a comparison of its own has written to the target, or is to.
+// repairs reports whether a comparison of its own has written to the target, or is to.
 func repairs(m *movement.Record) bool {
 	return slices.ContainsFunc(m.Phases, func(p movement.Phase) bool { return p.Name == movement.RepairPhase })
 }

@@ -59,7 +59,7 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	defer front.Close()
 
 	policy := work.Default
-	policy.Heartbeat = 200 * time.Millisecond // the end waits for three of them after what was killed
+	policy.Heartbeat = 500 * time.Millisecond // the end waits for three of them after what was killed
 	req := control.CompareRequest{Selection: selected, Target: front.URL, Policy: policy, Logger: slog.New(slog.DiscardHandler)}
 	left, err := c.Compare(killed, req, func(*control.Movement) {})
 	if left == nil || left.State != movement.Running {
