@@ -76,3 +76,24 @@ func TestWhereAComparisonIsRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestARepairDeletesNothingThatASnapshotCannotJudge: of one that is not complete, nothing shows what it would have held.
+func TestARepairDeletesNothingThatASnapshotCannotJudge(t *testing.T) {
+	whole, partial := migrate.Plan{Indices: []migrate.Index{{Source: "one"}}}, migrate.Plan{AllowPartial: true}
+	stream := migrate.Plan{Indices: []migrate.Index{{Source: "one", Stream: &migrate.InStream{Name: "logs"}}}}
+	for _, c := range []struct {
+		plan  *migrate.Plan
+		order Order
+		is    bool
+	}{
+		{&whole, Order{Overwrite: true, DeleteExtra: true}, true},
+		{&partial, Order{DeleteExtra: true}, false},
+		{&partial, Order{Overwrite: true}, true},
+		{&stream, Order{Overwrite: true}, false},
+		{&stream, Order{}, true},
+	} {
+		if err := c.order.repairable(c.plan); (err == nil) != c.is || err != nil && (!fault.Is(err, fault.Refused) || fault.Next(err) == "") {
+			t.Errorf("%+v of %+v: %v", c.order, c.plan, err)
+		}
+	}
+}

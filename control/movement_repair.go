@@ -26,11 +26,10 @@ func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order)
 		return o.apply(ctx, d, s) // it says why not
 	}
 	plan, err := migrate.ReadPlan(&m)
-	streams := slices.IndexFunc(plan.Indices, func(i migrate.Index) bool { return i.Stream != nil })
+	if err == nil {
+		err = o.repairable(&plan)
+	}
 	switch {
-	case err == nil && o.Overwrite && streams >= 0:
-		err = fault.New(fault.Refused, "in data stream %s, which was appended to, nothing is replaced", plan.Indices[streams].Target)
-		return fault.WithNext(err, "repair it without --overwrite, which brings what is missing")
 	case err == nil && m.Kind != movement.Comparison:
 		return o.apply(ctx, d, s)
 	case err == nil:
@@ -45,6 +44,20 @@ func (c *Control) order(ctx context.Context, d *drive.Driver, s *side, o *Order)
 	if err := c.refuseTwice(ctx, s, &plan, m.ID); err != nil { // one that has begun meanwhile, and has not seen this one
 		_, _, stopped := d.Apply(ctx, m.ID, movement.Event{Verb: movement.Pause, By: o.By, Why: "another movement writes there"})
 		return errors.Join(err, stopped)
+	}
+	return nil
+}
+
+// repairable refuses a repair that would replace or delete what the snapshot cannot judge.
+func (o *Order) repairable(plan *migrate.Plan) error {
+	streams := slices.IndexFunc(plan.Indices, func(i migrate.Index) bool { return i.Stream != nil })
+	switch {
+	case o.Overwrite && streams >= 0:
+		err := fault.New(fault.Refused, "in data stream %s, which was appended to, nothing is replaced", plan.Indices[streams].Target)
+		return fault.WithNext(err, "repair it without --overwrite, which brings what is missing")
+	case o.DeleteExtra && plan.AllowPartial:
+		err := fault.New(fault.Refused, "the snapshot may be incomplete (--allow-partial): documents that it lacks would be deleted on the target")
+		return fault.WithNext(err, "repair it without --delete-extra; to delete what is too many, compare complete indices alone: reshelve verify with --index and without --allow-partial")
 	}
 	return nil
 }
