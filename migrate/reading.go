@@ -158,7 +158,7 @@ func (r *reading) slice(ctx context.Context, from mark) error {
 // entry is a document whose key was the last that the printer was asked for.
 func (r *reading) entry(key uint64, doc *document.Document) reconcile.Entry {
 	e := reconcile.Entry{Fingerprint: document.Fingerprint{Key: key, Content: r.printer.Content(doc.Source)}, ID: doc.ID, Routing: doc.Routing, Version: reconcile.UnknownVersion}
-	if doc.Versions != nil && !(r.plan.NoVersions && r.compares()) { // what no versions were sent to has some of its own
+	if doc.Versions != nil && (!r.plan.NoVersions || !r.compares()) { // what no versions were sent to has some of its own
 		e.Version = doc.Versions.Version
 	}
 	return e
