@@ -36,7 +36,7 @@ var mutants = []mutant{
 	{"documents are sent by the name of their index", "migrate/writealias.go", "	if alias, has := s.ways[name]; has {\n", "	if alias, has := s.ways[name]; has && name == \"\" {\n"},
 	{"an alias stays when the movement has ended", "migrate/undo.go", "return \"\", t.removeAlias(ctx, e)", "return \"\", nil"},
 	{"differences are not looked at", "migrate/verify.go",
-		"func (v *Verified) Differences() int64 { return ", "func (v *Verified) Differences() int64 { return 0 * "},
+		"	n := v.Result.Differences() - v.Others\n", "	n := 0 * v.Result.Differences()\n"},
 	{"what others have written is deleted", "migrate/deltasend.go",
 		"care{mine: was.stands})", "care{mine: func(*standing) bool { return true }})"},
 	{"a redrive forgets a letter", "migrate/redrive.go",
