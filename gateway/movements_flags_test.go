@@ -25,7 +25,7 @@ func TestErrorsNameFields(t *testing.T) {
 	}
 	// of processes, of places, of what is read at the terminal, and of orders that name their fields themselves
 	others := []string{"--allow-host", "--allow-origin", "--allow-repository", "--allow-source", "--allow-target", "--allow-missing-source", "--use-recovery-source", "--ids-only",
-		"--at", "--to", "--join", "--data", "--listen", "--once", "--output", "--compat", "--coordinate", "--token-file", "--records-lost", "--by", "--into", "--cut", "--shard", "--halve-largest"}
+		"--at", "--to", "--join", "--data", "--listen", "--once", "--output", "--compat", "--coordinate", "--token-file", "--records-lost", "--by", "--into", "--cut", "--shard", "--halve-largest", "--overwrite", "--delete-extra"}
 	flag := regexp.MustCompile(`--[a-z][a-z-]+`)
 	for _, of := range []string{"control", "migrate", "snapshot", "translate", "transform", "cluster", "blob"} {
 		files, err := filepath.Glob("../" + of + "/*.go")
