@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -41,7 +42,8 @@ func TestLiveComparisonWithAnOpenSearch(t *testing.T) {
 	if err := docs.Close(); err != nil {
 		t.Fatal(err)
 	}
-	post(t, at+"/_bulk", lines.String())
+	order(t, http.MethodPut, at+"/shelves", `{"mappings":{"dynamic":false}}`) // of its own, it would take big for a long
+	order(t, http.MethodPost, at+"/_bulk", lines.String())
 
 	req := control.CompareRequest{Selection: selected, Target: at, Logger: slog.New(slog.DiscardHandler)}
 	m, err := c.Compare(t.Context(), req, func(*control.Movement) {})
@@ -50,7 +52,7 @@ func TestLiveComparisonWithAnOpenSearch(t *testing.T) {
 	}
 
 	later := `"version":99,"version_type":"external"`
-	post(t, at+"/_bulk", `{"delete":{"_index":"shelves","_id":"b-3",`+later+"}}\n"+`{"index":{"_index":"shelves","_id":"b-1",`+later+"}}\n{}\n"+
+	order(t, http.MethodPost, at+"/_bulk", `{"delete":{"_index":"shelves","_id":"b-3",`+later+"}}\n"+`{"index":{"_index":"shelves","_id":"b-1",`+later+"}}\n{}\n"+
 		`{"index":{"_index":"shelves","_id":"extra"}}`+"\n{}\n")
 	m, err = c.Compare(t.Context(), req, func(*control.Movement) {})
 	if err != nil || m.State != movement.Held || m.Differences() != 3 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -84,7 +85,7 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 
 	// What differs is repaired when that is asked for; meanwhile other movements see that it writes there.
-	post(t, at.String()+"/_bulk?refresh=true", `{"delete":{"_index":"shelves","_id":"b-3"}}`+"\n"+`{"index":{"_index":"shelves","_id":"extra"}}`+"\n{}\n")
+	order(t, http.MethodPost, at.String()+"/_bulk?refresh=true", `{"delete":{"_index":"shelves","_id":"b-3"}}`+"\n"+`{"index":{"_index":"shelves","_id":"extra"}}`+"\n{}\n")
 	held, err := c.Compare(t.Context(), req, func(*control.Movement) {})
 	if err != nil || held.State != movement.Held || held.Differences() != 2 || held.ID == done.ID {
 		t.Fatalf("%v %+v", err, held)
@@ -105,7 +106,7 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 
 	// An alias of one index stands for it.
-	post(t, at.String()+"/_aliases", `{"actions":[{"add":{"index":"shelves","alias":"shelving"}}]}`)
+	order(t, http.MethodPost, at.String()+"/_aliases", `{"actions":[{"add":{"index":"shelves","alias":"shelving"}}]}`)
 	named := req
 	named.Indices, named.Rename = []string{"shelves"}, []string{"shelves=shelving"}
 	if p, err := c.PreviewComparison(t.Context(), named); err != nil || p.Plan.Indices[0].Target != "shelves" || !p.Indices[0].There {
@@ -129,16 +130,20 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 	}
 }
 
-func post(t *testing.T, url, body string) {
+// order sends JSON, which must be taken, and each item of it.
+func order(t *testing.T, method, url, body string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil || answer.StatusCode >= 300 {
-		t.Fatalf("%v %+v", err, answer)
+	if err != nil {
+		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
+	if told, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode >= 300 || strings.Contains(string(told), `"errors":true`) {
+		t.Fatalf("%s %s: %s %s %v", method, url, answer.Status, told, err)
+	}
 }
