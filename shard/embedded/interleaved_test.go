@@ -422,3 +422,34 @@ func TestSomeThreeWorkers(t *testing.T) {
 		t.Logf("%d orders of %s", everyOrder(t, r, 2, false, names...), strings.Join(names, ", "))
 	}
 }
+
+// TestAForcedMergeBesideAMergeInMemory leaves as few segments as were asked for, in all orders in which
+// one is left twice.
+func TestAForcedMergeBesideAMergeInMemory(t *testing.T) {
+	defer embedded.SetTiers(3, 1<<20, 1<<20)()
+	r, o, n := laid(t), &orders{leaves: 2}, 0
+	for ; n == 0 || o.next(); n++ {
+		w, err := openWorkshop(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		undo, work := embedded.Interleave(w.wait), w.work()
+		for _, name := range []string{"force merge", "merge in memory"} {
+			w.add(t.Context(), name, work[name])
+		}
+		var last *strand
+		for able := w.able(last); len(able) > 0; able = w.able(last) {
+			last = o.choose(able, last)
+			w.did = append(w.did, last.name)
+			if err := w.step(last); err != nil {
+				t.Fatal(strings.Join(w.did, " · "), err)
+			}
+		}
+		undo()
+		if left := w.shards[0].Stats().Segments; left != 1 {
+			t.Errorf("in the order %s: %d segments", strings.Join(w.did, " · "), left)
+		}
+		w.close()
+	}
+	t.Logf("%d orders", n)
+}

@@ -32,7 +32,7 @@ func (s *local) Merge(ctx context.Context, wish shard.Merging) error {
 func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
 	ctx, end := x.untilClosed(ctx)
 	defer end()
-	if _, err := x.commit(ctx); err != nil { // only what is a file is written again
+	if err := x.commitAll(ctx); err != nil { // only what is a file is written again
 		return err
 	}
 	slot := &slot{of: x.shard.engine.merging}
@@ -67,6 +67,35 @@ func (x *segments) merge(ctx context.Context, wish shard.Merging) error {
 		}
 	}
 	return nil
+}
+
+// commitTries is how often a commit is tried again that found its segments merged in memory meanwhile.
+const commitTries = 10
+
+// commitAll commits until nothing that is indexed now is in memory alone. What segments are merged into in memory
+// while a commit writes them stays there: a single commit may leave it.
+func (x *segments) commitAll(ctx context.Context) error {
+	upTo := int64(-1)
+	for range commitTries {
+		needed, err := x.commit(ctx)
+		if err != nil || !needed {
+			return err
+		}
+		left := false
+		err = x.inTurn(ctx, nil, func() error {
+			st := x.retained()
+			defer st.release()
+			if upTo < 0 {
+				upTo = st.indexed
+			}
+			left = slices.ContainsFunc(st.inMemory(), func(e *entry) bool { return e.first <= upTo })
+			return nil
+		})
+		if err != nil || !left {
+			return err
+		}
+	}
+	return nil // beside heavy writes: what is in files is merged
 }
 
 // wasteful is an entry of the given files that hides more than a tenth of its docs.
