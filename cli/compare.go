@@ -92,17 +92,9 @@ func (p *program) compared(ctx context.Context, req control.CompareRequest) erro
 			printComparison(p.stdout, preview)
 		}
 	}
-	follow := p.follow(place)
-	defer follow.stop()
-	m, err := p.control.Compare(ctx, req, follow.told)
-	follow.stop()
-	if m == nil {
-		return err
-	}
-	if err == nil && !req.NoWait {
-		err = outcomeOf(m, place)
-	}
-	return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m, place) })
+	return p.begun(place, req.NoWait, func(told func(*control.Movement)) (*control.Movement, error) {
+		return p.control.Compare(ctx, req, told)
+	})
 }
 
 // printComparison prints the plan of a comparison.

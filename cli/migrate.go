@@ -95,20 +95,26 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			return p.answerWith(preview.Outcome(), preview, func(w io.Writer) { printPreview(w, preview) })
 		}
 		req.Planned = p.planned
-		place := req.Place()
-		follow := p.follow(place)
-		defer follow.stop()
-		m, err := p.control.Migrate(ctx, req, follow.told)
-		follow.stop()
-		if m == nil {
-			return err
-		}
-		if err == nil && !req.NoWait {
-			err = outcomeOf(m, place)
-		}
-		return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m, place) })
+		return p.begun(req.Place(), req.NoWait, func(told func(*control.Movement)) (*control.Movement, error) {
+			return p.control.Migrate(ctx, req, told)
+		})
 	})
 	return cmd
+}
+
+// begun shows how far a movement is while it is worked for, and prints its result; with noWait it was only started.
+func (p *program) begun(place string, noWait bool, work func(told func(*control.Movement)) (*control.Movement, error)) error {
+	follow := p.follow(place)
+	defer follow.stop()
+	m, err := work(follow.told)
+	follow.stop()
+	if m == nil {
+		return err
+	}
+	if err == nil && !noWait {
+		err = outcomeOf(m, place)
+	}
+	return p.answerWith(err, m, func(w io.Writer) { printMovement(w, m, place) })
 }
 
 // policyFlags are those of the leases of pieces.

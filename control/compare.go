@@ -36,12 +36,12 @@ type CompareRequest struct {
 	// Coordinate is where it is recorded: "target", "local:DIR", a URL of PostgreSQL, or, by "auto" and "", see Place.
 	Coordinate string
 	NoWait     bool // start it, and leave the work to workers
-	// Planned is told the plan before anything starts; nil: nobody.
+	// Planned is called with the plan before anything starts; it may be nil.
 	Planned func(*Preview) `json:"-"`
 }
 
-// Place is where the comparison is recorded, as workers are told of it. A cluster is not written to: unless it is named, the
-// place is a folder of this user, one for each repository and target.
+// Place is where the comparison is recorded: the place that a worker joins. A cluster is not written to. Unless the request names
+// a place, it is a folder of this user, one for each repository and target.
 func (r *CompareRequest) Place() (string, error) {
 	auto := r.Coordinate == "" || r.Coordinate == "auto"
 	switch {

@@ -11,6 +11,15 @@ import (
 	"github.com/reshelve/reshelve/movement"
 )
 
+// carryOut lets the verb of an order happen, and is the ID of the movement to which it happened: that of a new comparison, when
+// a movement that has finished is verified. Stored is that of beginComparison.
+func (c *Control) carryOut(ctx context.Context, d *drive.Driver, s *side, o *Order, stored func(id string) error) (id string, err error) {
+	if id, err = o.again(ctx, d, stored); err != nil || id != "" {
+		return id, err
+	}
+	return o.ID, c.order(ctx, d, s, o)
+}
+
 // again begins, for the order to verify a migration or a comparison that has finished, a comparison of its own of the same:
 // what has ended stays as it is. It is "" for every other order. Stored is that of beginComparison.
 func (o *Order) again(ctx context.Context, d *drive.Driver, stored func(id string) error) (id string, err error) {

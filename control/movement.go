@@ -115,10 +115,7 @@ func unswitched(ctx context.Context, d *drive.Driver, s *side, r *movement.Recor
 // comparison of its own, which is the movement that it gives.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
-		id, err := o.again(ctx, d, nil)
-		if err == nil && id == "" {
-			id, err = o.ID, c.order(ctx, d, side, &o)
-		}
+		id, err := c.carryOut(ctx, d, side, &o, nil)
 		if err != nil {
 			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
 		}

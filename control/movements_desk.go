@@ -251,10 +251,7 @@ func (k *Desk) ordered(err error, id string) error {
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
 func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
-	id, err := o.again(ctx, k.d, func(id string) error { return k.d.Make(ctx, hostKey(id), struct{}{}) })
-	if err == nil && id == "" {
-		id, err = o.ID, k.control.order(ctx, k.d, k.side, &o)
-	}
+	id, err := k.control.carryOut(ctx, k.d, k.side, &o, func(id string) error { return k.d.Make(ctx, hostKey(id), struct{}{}) })
 	if err != nil {
 		return nil, k.ordered(err, o.ID)
 	}

@@ -115,7 +115,7 @@ func lookSnapshot(_ context.Context, l *looking) (string, error) {
 	return have(len(l.indices), "index", "indices") + " can be read", nil
 }
 
-// lookUnread tells what of the snapshot cannot be read.
+// lookUnread adds what of the snapshot cannot be read.
 func (l *looking) lookUnread() error {
 	for _, err := range l.unread {
 		if fault.Next(err) == "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,7 +17,6 @@ import (
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
-	"github.com/reshelve/reshelve/worker"
 )
 
 // compare stores a comparison of its own, and works for it.
@@ -33,31 +31,7 @@ func (r *rig) compare(id string, p migrate.Plan) (movement.Record, *migrate.Prog
 		r.Fatal(err)
 	}
 	r.tell(id, movement.Start)
-	return r.workFor(id)
-}
-
-// workFor is work for a comparison of its own.
-func (r *rig) workFor(id string) (movement.Record, *migrate.Progress) {
-	r.Helper()
-	err := worker.Run(r.Context(), r.driver, map[movement.Kind]worker.Lane{movement.Comparison: r.lane},
-		worker.Options{Name: "w", Slots: 2, Movement: id, Pause: time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		r.Fatal(err)
-	}
-	m, err := r.driver.Movement(r.Context(), id)
-	if err != nil {
-		r.Fatal(err)
-	}
-	p := &migrate.Progress{}
-	if len(m.Report) > 0 {
-		err = json.Unmarshal(m.Report, p)
-	} else {
-		p, err = migrate.ProgressOf(r.Context(), r.driver, &m)
-	}
-	if err != nil {
-		r.Fatal(err)
-	}
-	return m, p
+	return r.work(id)
 }
 
 // differences are the classes that a comparison of one index has found.
@@ -97,7 +71,7 @@ func TestAComparisonOfItsOwn(t *testing.T) {
 	if _, _, err := r.driver.Apply(t.Context(), "c3", movement.Event{Verb: movement.Repair, By: "ann", Overwrite: true, DeleteExtra: true}); err != nil {
 		t.Fatal(err)
 	}
-	if m, p = r.workFor("c3"); m.State != movement.Finished || p.Verified[0].Differs() {
+	if m, p = r.work("c3"); m.State != movement.Finished || p.Verified[0].Differs() {
 		t.Errorf("repaired, it is %s: %s: %+v", m.State, m.Cause, p.Verified)
 	}
 	var aliases map[string]struct{ Aliases map[string]any }

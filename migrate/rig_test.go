@@ -119,7 +119,7 @@ func (r *rig) tell(id string, verb movement.Verb) {
 // work works until the movement has nothing left to do, and gives it with its progress.
 func (r *rig) work(id string) (movement.Record, *migrate.Progress) {
 	r.Helper()
-	err := worker.Run(r.Context(), r.driver, map[movement.Kind]worker.Lane{movement.Migrate: r.lane},
+	err := worker.Run(r.Context(), r.driver, map[movement.Kind]worker.Lane{movement.Migrate: r.lane, movement.Comparison: r.lane},
 		worker.Options{Name: "w", Slots: 2, Movement: id, Pause: time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		r.Fatal(err)

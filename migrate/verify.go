@@ -29,12 +29,12 @@ type Verified struct {
 	Others int64 `json:"others,omitempty"`
 	// Steps are what those of the transformation have done to the documents of the snapshot.
 	Steps transform.Tally `json:"steps,omitempty"`
-	// Strict tells that documents which are newer on the target are differences too; see [Plan].
+	// Strict: documents that are newer on the target count as differences; see [Plan].
 	Strict bool `json:"strict,omitempty"`
-	// Absent tells that the target has no such index: each document of the snapshot is missing.
+	// Absent: the target has no such index, so that each document of the snapshot is missing.
 	Absent bool `json:"absent,omitempty"`
-	// Unrefreshed tells that the credentials may not refresh the index: what was written to it since its
-	// last refresh was not seen.
+	// Unrefreshed: the credentials may not refresh the index. Documents that were written since its last
+	// refresh were not compared.
 	Unrefreshed bool `json:"unrefreshed,omitempty"`
 }
 

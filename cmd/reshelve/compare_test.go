@@ -105,7 +105,7 @@ func TestAComparisonWithAServedStoreGoesOn(t *testing.T) {
 		t.Errorf("a migration after it: %v", err)
 	}
 
-	// An alias of one index stands for it.
+	// The alias of one index is a name of that index.
 	order(t, http.MethodPost, at.String()+"/_aliases", `{"actions":[{"add":{"index":"shelves","alias":"shelving"}}]}`)
 	named := req
 	named.Indices, named.Rename = []string{"shelves"}, []string{"shelves=shelving"}
