@@ -177,3 +177,49 @@ func TestARepairThatOverwrites(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsTooManyIsDeletedAsItWasSeen: a document that another client has changed since the comparison read it stays, and
+// the comparison that follows finds it.
+func TestWhatIsTooManyIsDeletedAsItWasSeen(t *testing.T) {
+	r := newRig(t, "elasticsearch-7.10.2-basic", "second")
+	refreshes, direct := -1, r.url // no repair has begun
+	r.through(func(q *http.Request, _ string) {
+		if refreshes >= 0 && strings.HasSuffix(q.URL.Path, "/_refresh") {
+			if refreshes++; refreshes == 2 { // the first is of the repair's comparison, the second comes before the deletions
+				send(t, direct+"/shelves/_doc/changed", `{"by":"another client"}`)
+			}
+		}
+	})
+	r.work(r.start(r.plan("shelves")))
+	send(t, direct+"/shelves/_doc/extra", `{}`)
+	send(t, direct+"/shelves/_doc/changed", `{}`)
+	r.tell("m1", movement.Verify)
+	if m, p := r.work("m1"); m.State != movement.Held || differences(p)[reconcile.Ghost] != 2 {
+		t.Fatalf("it is %s: %v", m.State, differences(p))
+	}
+	refreshes = 0
+	if _, _, err := r.driver.Apply(t.Context(), "m1", movement.Event{Verb: movement.Repair, By: "ann", DeleteExtra: true}); err != nil {
+		t.Fatal(err)
+	}
+	m, p := r.work("m1")
+	if m.State != movement.Held || differences(p)[reconcile.Ghost] != 1 || r.has("shelves", "_doc", "extra") || !r.has("shelves", "_doc", "changed") {
+		t.Errorf("after %d refreshes it is %s: %v", refreshes, m.State, differences(p))
+	}
+}
+
+// send puts a document.
+func send(t *testing.T, url, body string) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	q.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil || answer.StatusCode >= 300 {
+		t.Error(answer, err)
+		return
+	}
+	_ = answer.Body.Close()
+}
