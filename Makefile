@@ -54,7 +54,7 @@ lint: $(TOOLS)/golangci-lint-$(LINTER_VERSION) ## the linters of .golangci.yml
 unit: ## unit tests, scripts, the map, the README's commands
 	$(call seeded,-timeout 20m,$(PACKAGES))
 
-RACE = $(filter $(foreach p,blob snapshot control cli cluster coord drive worker migrate reshard shard store gateway,./$(p) ./$(p)/%),$(PACKAGES))
+RACE = $(filter $(foreach p,blob snapshot control cli cluster coord drive worker migrate reshard shard store gateway search aggregate,./$(p) ./$(p)/%),$(PACKAGES))
 
 .PHONY: race
 race: ## the packages that start goroutines, under the race detector

@@ -95,11 +95,15 @@ func readConversation(t failing, path string) *conversation {
 // layout says how documents lie in segments.
 type layout struct {
 	name    string
-	segment int  // documents in each
-	deleted bool // there are others that are hidden
+	segment int   // documents in each
+	deleted bool  // there are others that are hidden
+	lexica  int64 // how many bytes each may take; 0: as ever
 }
 
-var layouts = []layout{{"one segment", 1 << 30, false}, {"segments of two, with deletes", 2, true}, {"one segment, with deletes", 1 << 30, true}}
+var layouts = []layout{
+	{"one segment", 1 << 30, false, 0}, {"segments of two, with deletes", 2, true, 0}, {"one segment, with deletes", 1 << 30, true, 0},
+	{"segments of two without lexica", 2, true, 1}, {"segments of two with small lexica", 2, true, 600},
+}
 
 // index builds the segments of an index.
 func (d *described) index(t failing, number int, l layout) search.Index {
@@ -112,6 +116,7 @@ func (d *described) index(t failing, number int, l layout) search.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
+	aggregate.BoundLexica(l.lexica)
 	index := search.Index{Number: uint32(number), Name: d.name, Schema: fields.New(m, a)}
 	source := search.Source{}
 	for at := 0; at == 0 || at < len(d.docs); at += l.segment {

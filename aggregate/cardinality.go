@@ -20,7 +20,8 @@ type cardinality struct {
 	terms   terms
 	class   class // of the index of the view
 	column  *segment.NumberColumn
-	hashes  []uint64 // by ordinal; 0: not yet made
+	hashes  []uint64          // by ordinal; 0: not yet made
+	seen    termCache[uint64] // hashes of the terms of lexica
 	scratch []byte
 	taken   int64 // bytes of what is in buckets
 }
@@ -50,6 +51,7 @@ func (w *cardinality) begin(at search.Place) error {
 		}
 		w.hashes = w.hashes[:n+1]
 		clear(w.hashes)
+		w.seen.begin(w.terms.lexicon(at))
 	}
 	return nil
 }
@@ -115,8 +117,7 @@ func (w *cardinality) collectTerms(b batch) {
 		place := min(ord, uint32(len(w.hashes)-1))
 		hash := w.hashes[place]
 		if hash == 0 {
-			w.scratch = w.terms.text(w.scratch[:0], ord)
-			hash = hashOf(w.scratch)
+			hash = w.hashed(ord)
 			w.hashes[place] = hash
 		}
 		if ranges { // all of a doc are one value
@@ -128,6 +129,23 @@ func (w *cardinality) collectTerms(b batch) {
 		}
 		w.put(b.around[at[j]], hash)
 	}
+}
+
+// hashed is the hash of the term of an ordinal.
+func (w *cardinality) hashed(ord uint32) uint64 {
+	var common *uint64
+	if ord != absentTerm {
+		common = w.seen.value(ord)
+	}
+	if common != nil && *common != 0 {
+		return *common
+	}
+	w.scratch = w.terms.text(w.scratch[:0], ord)
+	hash := hashOf(w.scratch)
+	if common != nil {
+		*common = hash
+	}
+	return hash
 }
 
 // hashOf is a hash of 64 bits: FNV-1a, mixed.

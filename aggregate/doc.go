@@ -26,7 +26,9 @@
 // at once a view, and gets a number of its own (terms_texts.go); where nothing is below,
 // docs are counted by ordinal and the views' dictionaries are joined at last
 // (tallies.go); and where all docs of a view are found, its dictionary says how many have
-// a term. Intervals of time that were found are remembered (rounding.go).
+// a term. Where an index has several views, a lexicon numbers the terms of all of them, and
+// is kept for the searches that follow: their counts are added by number, however many
+// segments there are (lexicon.go). Intervals of time that were found are remembered (rounding.go).
 //
 // # Invariants
 //

@@ -71,7 +71,7 @@ func (s *dateScale) span(f *fields.Field, term []byte) (first, last int64, err e
 		to = min(to, *s.hardGreatest)
 	}
 	if from == math.MinInt64 || to == math.MaxInt64 {
-		return 0, 0, exception.New(exception.CircuitBreaking, "Data too large: a range of [%s] has no end, and would need a bucket for each interval of all time; limit them by [hard_bounds]", f.Path())
+		return 0, 0, exception.New(exception.CircuitBreaking, "Data too large: a range of [%s] has no end, and would need a bucket for each interval of all time; limit them by [hard_bounds]", f.Path()).WithStatus(tooMuch)
 	}
 	return s.rounding.round(from), s.rounding.round(to), nil
 }
@@ -86,7 +86,7 @@ func (s *realScale) span(f *fields.Field, term []byte) (first, last float64, err
 		to = min(to, *hard.Greatest)
 	}
 	if math.IsInf(from, 0) || math.IsInf(to, 0) {
-		return 0, 0, exception.New(exception.CircuitBreaking, "Data too large: a range of [%s] has no end, and would need a bucket for each interval of all numbers; limit them by [hard_bounds]", f.Path())
+		return 0, 0, exception.New(exception.CircuitBreaking, "Data too large: a range of [%s] has no end, and would need a bucket for each interval of all numbers; limit them by [hard_bounds]", f.Path()).WithStatus(tooMuch)
 	}
 	return s.round(from), s.round(to), nil
 }

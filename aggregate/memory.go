@@ -14,6 +14,10 @@ type memory struct {
 // defaultMemory is the limit when the options tell none, in bytes.
 const defaultMemory = 128 << 20
 
+// tooMuch is the HTTP status of what no search will ever have room for. That of the type, 429,
+// would have its client try again.
+const tooMuch = 413
+
 // eachNode is what an aggregation takes before it has buckets: what it reads of a block of
 // docs, above all.
 const eachNode = 8 << 10
@@ -56,7 +60,7 @@ func (m *memory) weigh(n *node) error {
 
 func (m *memory) tooLarge() error {
 	return exception.New(exception.CircuitBreaking, "Data too large: the buckets of the aggregations take more than the limit of [%d] bytes; "+
-		"ask for fewer of them, or with a query that finds less", m.most)
+		"ask for fewer of them, or with a query that finds less", m.most).WithStatus(tooMuch)
 }
 
 // inside is the number of the i-th of several buckets in one around. These numbers have
@@ -86,7 +90,14 @@ func (w *valueCount) size() int64    { return w.count.size() }
 func (w *geoCentroid) size() int64   { return w.count.size() + int64(16*cap(w.lat)+16*cap(w.lon)) }
 func (w *statistic) size() int64     { return int64(48*cap(w.moments) + 16*cap(w.squares)) }
 func (w *topHits) size() int64       { return int64(8*cap(w.buckets) + 512*w.made) }
-func (w *cardinality) size() int64   { return int64(8*cap(w.buckets)+8*cap(w.hashes)) + w.taken }
+
+func (w *cardinality) size() int64 {
+	size := int64(8*cap(w.buckets)+8*cap(w.hashes)) + w.taken
+	for _, l := range w.seen.of {
+		size += int64(8 * cap(l.by))
+	}
+	return size
+}
 
 func (w *percentilesWorker) size() int64 { return int64(8*cap(w.digests)) + w.taken }
 
@@ -100,6 +111,12 @@ func (w *termsWorker) size() int64 {
 		size += k.numbers.size() + k.buckets.size() + int64(24*cap(k.texts)+48*len(k.ids)) + k.arena.kept
 		for _, v := range k.tallies.views {
 			size += v.docs.size()
+		}
+		for _, l := range k.tallies.lexica {
+			size += int64(8 * cap(l.docs))
+		}
+		for _, l := range k.seen.of {
+			size += int64(4 * cap(l.by))
 		}
 	}
 	return size

@@ -157,6 +157,9 @@ type terms struct {
 
 	constant []byte // the only term of the index, of fields that have one
 
+	key lexiconKey
+	lex *lexicon // of that key; nil: there is none
+
 	singles[uint32]
 	at   []int32
 	ords []uint32

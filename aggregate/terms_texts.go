@@ -30,6 +30,7 @@ type textKeys struct {
 	scratch []byte
 
 	tallies tallies
+	seen    termCache[uint32]
 }
 
 func newTextKeys(w *termsWorker, c choice) *textKeys {
@@ -51,10 +52,12 @@ func (n *node) alone() bool {
 func (k *textKeys) begin(at search.Place) {
 	n := k.read.begin(at)
 	k.absent = uint32(n)
+	lex, terms := k.read.lexicon(at)
 	if k.tallies.on {
-		k.tallies.begin(&k.read)
+		k.tallies.begin(&k.read, lex, terms)
 		return
 	}
+	k.seen.begin(lex, terms)
 	k.numbers.reset(n + 1)
 	k.buckets.reset(n + 1)
 }
@@ -114,14 +117,20 @@ func (k *textKeys) number(ord uint32) uint32 {
 	if *known > 0 {
 		return *known
 	}
-	of := ord
+	of, common := ord, (*uint32)(nil)
 	if ord == k.absent {
 		of = absentTerm
+	} else if common = k.seen.value(ord); common != nil && *common > 0 {
+		*known = *common
+		return *known
 	}
 	k.scratch = k.read.text(k.scratch[:0], of)
 	*known = 1
 	if term, ok := k.read.own(k.scratch); ok && k.choice.term(term) {
 		*known = k.intern(term) + 2
+	}
+	if common != nil {
+		*common = *known
 	}
 	return *known
 }

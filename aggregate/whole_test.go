@@ -12,7 +12,7 @@ import (
 func TestAllDocsOfAView(t *testing.T) {
 	d := &described{name: "plain", mappings: `{"properties":{"k":{"type":"keyword"},"c":{"type":"keyword","index":false},"l":{"type":"long"},"ip":{"type":"ip"},"t":{"type":"text","fielddata":true}}}`}
 	d.docs = strings.Fields(`{"k":"a","l":1,"t":"x"} {"k":["b","a"],"c":"q","ip":"::1"} {"l":2,"c":["p","q"]} {"k":"c","ip":["1.1.1.1","::1"]} {"k":["a","b","c"],"t":"y"} {}`)
-	for _, l := range []layout{{"one segment", 100, false}, {"segments of two", 2, false}, {"with deletes", 4, true}} {
+	for _, l := range []layout{{"one segment", 100, false, 0}, {"segments of two", 2, false, 0}, {"with deletes", 4, true, 0}, {"without lexica", 2, false, 1}} {
 		indices := []search.Index{d.index(t, 0, l)}
 		for _, aggs := range []string{
 			`{"x":{"terms":{"field":"k"}}}`, `{"x":{"terms":{"field":"k","missing":"b"}}}`, `{"x":{"terms":{"field":"k","missing":"zz"}}}`,

@@ -81,7 +81,8 @@ func NetworkFailure(ctx context.Context, err error) error {
 	}
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &certificate) {
-		return fault.WithNext(fault.New(fault.Unavailable, "%w", err), "check the endpoint, and that this machine trusts its certificate")
+		return fault.WithNext(fault.New(fault.Unavailable, "%w", err), "check the endpoint; if its certificate is to be trusted, set SSL_CERT_FILE to the file of the authority that signed it (PEM), or SSL_CERT_DIR to a folder of such files; "+
+			"on macOS and Windows add that to the system's store")
 	}
 	return fault.New(fault.Transient, "%w", err)
 }

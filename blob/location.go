@@ -45,17 +45,25 @@ func Open(ctx context.Context, location string, openers map[string]Opener) (Buck
 
 // OpenLocation is Open for a location that was taken apart before.
 func OpenLocation(ctx context.Context, parsed Location, openers map[string]Opener) (Bucket, error) {
-	open, ok := openers[parsed.Scheme]
-	if !ok {
-		known := slices.Sorted(maps.Keys(openers))
-		err := fault.New(fault.Usage, "cannot read from %q locations", parsed.Scheme)
-		return nil, fault.WithNext(err, "give a folder or one of: %s", strings.Join(known, "://…, ")+"://…")
+	if err := parsed.CheckScheme(openers); err != nil {
+		return nil, err
 	}
+	open := openers[parsed.Scheme]
 	bucket, err := open(ctx, parsed)
 	if err != nil {
 		return nil, err
 	}
 	return &located{bucket, parsed, open}, nil
+}
+
+// CheckScheme refuses, as fault.Usage, a location that none of the openers is for.
+func (l Location) CheckScheme(openers map[string]Opener) error {
+	if _, ok := openers[l.Scheme]; ok {
+		return nil
+	}
+	known := slices.Sorted(maps.Keys(openers))
+	err := fault.New(fault.Usage, "cannot read from %q locations", l.Scheme)
+	return fault.WithNext(err, "give a folder or one of: %s", strings.Join(known, "://…, ")+"://…")
 }
 
 // ParseLocation takes a location apart. A text without "scheme://" is the path
@@ -117,6 +125,14 @@ func (l Location) String() string {
 		return l.Prefix
 	}
 	return strings.TrimSuffix(l.Scheme+"://"+l.Bucket+"/"+l.Prefix, "/")
+}
+
+// Endpoint is the address at which the store is asked, as far as the location names it; else "".
+func (l Location) Endpoint() string {
+	if l.Scheme == "http" || l.Scheme == "https" {
+		return l.Scheme + "://" + l.Bucket
+	}
+	return l.Options.Get("endpoint")
 }
 
 // Key is the store's name of a blob, or of a prefix of names: the location's

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/waits"
 )
 
 // RetryPolicy says how often and how fast a transient failure is tried again.
@@ -16,6 +17,7 @@ type RetryPolicy struct {
 	First    time.Duration // the first pause, doubled each time; 100 ms
 	Longest  time.Duration // the longest pause; 10 s
 	Honoured time.Duration // the longest Retry-After that is waited for; 1 min
+	Contact  Contact       // until the store has answered once
 
 	Sleep  func(context.Context, time.Duration) error // returns early with ctx's error
 	Random func() float64                             // in [0, 1)
@@ -57,55 +59,91 @@ func sleep(ctx context.Context, d time.Duration) error {
 // up the last error is returned as fault.Unavailable. Other kinds are returned
 // at once.
 func Retry(b Bucket, policy RetryPolicy) Bucket {
-	return &retrier{b, policy.withDefaults()}
+	return &retrier{b, policy.withDefaults(), newContact(b, policy.Contact)}
 }
 
 type retrier struct {
 	Bucket
-	policy RetryPolicy
+	policy  RetryPolicy
+	contact *contact
 }
 
 func (r *retrier) Size(ctx context.Context, key string) (size int64, err error) {
-	for failures := 0; ; {
-		if size, err = r.Bucket.Size(ctx, key); err == nil {
+	attempts := r.begin(ctx)
+	for {
+		size, err = within(ctx, r.contact, func(ctx context.Context) (int64, error) { return r.Bucket.Size(ctx, key) }, discard)
+		if err == nil {
+			attempts.worked()
 			return size, nil
 		}
-		if err := r.after(ctx, err, &failures); err != nil {
+		if err := attempts.after(ctx, err); err != nil {
 			return 0, err
 		}
 	}
 }
 
 func (r *retrier) List(ctx context.Context, prefix string) (entries []Entry, err error) {
-	for failures := 0; ; {
-		if entries, err = r.Bucket.List(ctx, prefix); err == nil {
+	attempts := r.begin(ctx)
+	for {
+		entries, err = within(ctx, r.contact, func(ctx context.Context) ([]Entry, error) { return r.Bucket.List(ctx, prefix) }, discard)
+		if err == nil {
+			attempts.worked()
 			return entries, nil
 		}
-		if err := r.after(ctx, err, &failures); err != nil {
+		if err := attempts.after(ctx, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (r *retrier) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	s := &resumed{retrier: r, ctx: ctx, key: key, offset: offset, left: length}
+	s := &resumed{attempts: r.begin(ctx), ctx: ctx, key: key, offset: offset, left: length}
 	if err := s.reopen(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// attempts are those at one request, or at the next byte of a stream.
+type attempts struct {
+	*retrier
+	failures int // in a row
+	tries    *waits.Tries
+}
+
+func (r *retrier) begin(ctx context.Context) *attempts {
+	return &attempts{retrier: r, tries: waits.Begin(ctx)}
+}
+
+// worked says that the store has given what was asked for.
+func (a *attempts) worked() {
+	if a.failures > 0 {
+		a.failures = 0
+		a.tries.Over()
+	}
+}
+
 // after waits for the next attempt, or says why there is none.
-func (r *retrier) after(ctx context.Context, err error, failures *int) error {
+func (a *attempts) after(ctx context.Context, err error) error {
 	if !fault.Is(err, fault.Transient) {
+		a.tries.Over()
 		return err
 	}
-	*failures++
-	wait := r.pause(*failures, err)
-	if *failures >= r.policy.Attempts || wait > r.policy.Honoured {
-		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "the store failed %d times in a row; try again later", *failures)
+	a.failures++
+	if a.contact.givesUp(err, a.failures) {
+		a.tries.GivenUp()
+		return a.contact.next(fault.Wrap(fault.Unavailable, err))
 	}
-	return r.policy.Sleep(ctx, wait)
+	wait := a.pause(a.failures, err)
+	if a.failures >= a.policy.Attempts || wait > a.policy.Honoured {
+		a.tries.GivenUp()
+		return fault.WithNext(fault.Wrap(fault.Unavailable, err), "the store failed %d times in a row; try again later", a.failures)
+	}
+	a.tries.Failed(err, wait)
+	if err = a.policy.Sleep(ctx, wait); err != nil {
+		a.tries.GivenUp()
+	}
+	return err
 }
 
 // pause is exponential with equal jitter: half of it is fixed, so that a store
@@ -122,23 +160,22 @@ func (r *retrier) pause(failures int, err error) time.Duration {
 
 // resumed is a stream that is opened again, at the byte where it broke.
 type resumed struct {
-	*retrier
-	ctx      context.Context // of the Open that made the stream
-	key      string
-	offset   int64 // of the next byte
-	left     int64 // bytes to deliver, negative for all there are
-	failures int   // since the last byte
-	body     io.ReadCloser
+	*attempts                 // since the last byte
+	ctx       context.Context // of the Open that made the stream
+	key       string
+	offset    int64 // of the next byte
+	left      int64 // bytes to deliver, negative for all there are
+	body      io.ReadCloser
 }
 
 func (s *resumed) reopen() error {
 	for {
-		body, err := s.Bucket.Open(s.ctx, s.key, s.offset, s.left)
+		body, err := within(s.ctx, s.contact, func(ctx context.Context) (io.ReadCloser, error) { return s.Bucket.Open(ctx, s.key, s.offset, s.left) }, closeBody)
 		if err == nil {
 			s.body = body
 			return nil
 		}
-		if err := s.after(s.ctx, err, &s.failures); err != nil {
+		if err := s.after(s.ctx, err); err != nil {
 			return err
 		}
 	}
@@ -149,7 +186,7 @@ func (s *resumed) Read(p []byte) (int, error) {
 		n, err := s.body.Read(p)
 		if n > 0 {
 			s.offset += int64(n)
-			s.failures = 0
+			s.worked()
 			if s.left > 0 {
 				s.left -= int64(n)
 			}
@@ -160,9 +197,10 @@ func (s *resumed) Read(p []byte) (int, error) {
 			return n, nil
 		}
 		if err == nil || err == io.EOF || s.left == 0 {
+			s.worked()
 			return 0, endAs(err, s.left)
 		}
-		if err := s.after(s.ctx, err, &s.failures); err != nil {
+		if err := s.after(s.ctx, err); err != nil {
 			return 0, err
 		}
 		s.body.Close() // broken: what Close says adds nothing
@@ -181,7 +219,10 @@ func endAs(err error, left int64) error {
 	return err
 }
 
-func (s *resumed) Close() error { return s.body.Close() }
+func (s *resumed) Close() error {
+	s.worked() // it is not waited for any more
+	return s.body.Close()
+}
 
 // brokenBody stands in for a stream that could not be opened again.
 type brokenBody struct{ err error }

@@ -32,7 +32,8 @@ func decorate(bare Bucket, meter *Meter, policy StackPolicy) Bucket {
 	if isLocal(bare) {
 		return &stacked{meter, bare, meter, policy}
 	}
-	return &stacked{ReadAhead(Retry(meter, policy.Retry), policy.ReadAhead), bare, meter, policy}
+	retried := &retrier{meter, policy.Retry.withDefaults(), newContact(bare, policy.Retry.Contact)}
+	return &stacked{ReadAhead(retried, policy.ReadAhead), bare, meter, policy}
 }
 
 func isLocal(b Bucket) bool {

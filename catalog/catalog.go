@@ -59,6 +59,21 @@ type Index struct {
 	SettingsVersion int64 `json:"settingsVersion"`
 }
 
+// Encode is the JSON of the record. The mapping, which may be large, is valid and is not gone through.
+func (i Index) Encode() ([]byte, error) {
+	type all Index
+	rest, err := json.Marshal(struct {
+		all
+		Mapping *struct{} `json:"mapping,omitempty"` // instead of the one of all
+	}{all: all(i)})
+	if err != nil || len(i.Mapping) == 0 {
+		return rest, err
+	}
+	encoded := make([]byte, 0, len(rest)+len(i.Mapping)+len(`,"mapping":`))
+	encoded = append(append(encoded, rest[:len(rest)-1]...), `,"mapping":`...)
+	return append(append(encoded, i.Mapping...), '}'), nil
+}
+
 // Creation is what a new index is asked to be.
 type Creation struct {
 	Settings map[string]string // flat, "index." included

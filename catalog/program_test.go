@@ -29,6 +29,7 @@ type program struct {
 	now    catalog.Catalog
 	before []byte
 	given  uint32 // the highest number that was given out
+	writes catalog.Writing
 }
 
 // edit makes one edit, and checks that the catalog before it is untouched.
@@ -41,6 +42,19 @@ func (p *program) edit(t *rapid.T, what string, do func(c catalog.Catalog) (cata
 		return
 	}
 	p.now, p.before = next, next.Encode()
+	p.written(t, what)
+}
+
+// written holds the writing of one catalog after the other to what each is by itself.
+func (p *program) written(t *rapid.T, what string) {
+	data, read, err := p.writes.Encode(p.now)
+	whole, wrong := catalog.Decode(p.before)
+	if err != nil || wrong != nil || !bytes.Equal(data, p.before) || !reflect.DeepEqual(read, whole) {
+		t.Fatalf("after %s there is written\n%s, %v, which reads as\n%v, and not\n%s, %v:\n%v", what, data, err, read, p.before, wrong, whole)
+	}
+	if again, err := p.writes.Decode(data); err != nil || !reflect.DeepEqual(again, whole) {
+		t.Fatalf("after %s there is read\n%v, %v", what, again, err)
+	}
 }
 
 // create makes an index by templates and aliases, as a store does.

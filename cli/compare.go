@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/work"
 	"github.com/spf13/cobra"
 )
@@ -16,14 +17,15 @@ import (
 func (p *program) compare() *cobra.Command {
 	req, dry, steps := control.CompareRequest{Policy: work.Default}, false, ""
 	cmd := &cobra.Command{
-		Use:   "verify --from REPO --to TARGET [flags]",
+		Use:   "verify --from REPO [SNAPSHOT] --to TARGET [flags]",
 		Short: "Compare a snapshot with a cluster or a data folder, document by document",
-		Long: `Compare a snapshot with a cluster or a data folder, document by document, whoever has
-filled that. Documents are equal when id, routing and source are; versions only show which side is
+		Long: `Compare a snapshot with a cluster or a data folder, document by document, whatever
+tool has filled that. Documents are equal when id, routing and source are; versions only show which side is
 older. Documents that are missing, different or too many on the target are listed.
 The exit code is 0 when nothing differs, and 6 when something does.
 
---from is the repository, as "reshelve help repositories" describes. --to is the URL of
+--from is the repository, as "reshelve help repositories" describes; SNAPSHOT is the name or the
+UUID of one, without which the newest successful one is compared. --to is the URL of
 an OpenSearch, an Elasticsearch or a "reshelve serve", or a data folder; an index may be
 named by an alias that leads to it alone. Nothing is made or changed there, and the right
 to read is enough. Credentials are read from the environment, as for migrate.
@@ -33,13 +35,13 @@ other: "reshelve movement" shows and steers it, and "reshelve worker --join" hel
 recorded in a data folder itself, and for a URL in a folder of this user, which the
 command names; --coordinate names another place.`,
 		Example: `  reshelve verify --from /backups/repository --to http://127.0.0.1:9200
-  reshelve verify --from s3://backups/search --snapshot nightly-7 --to http://127.0.0.1:9200 --index 'logs-*' --rename 'logs-*=old-logs-*'
+  reshelve verify --from s3://backups/search nightly-7 --to http://127.0.0.1:9200 --index 'logs-*' --rename 'logs-*=old-logs-*'
   reshelve verify --from /backups/repository --to ./data --transform steps.yaml --output json`,
-		Args: cobra.NoArgs,
+		Args: cobra.MaximumNArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
-	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
+	flags.StringVar(&req.Snapshot, "snapshot", "", "the same as the argument: name or UUID of the `SNAPSHOT`; none: the newest successful one")
 	flags.StringVar(&req.Target, "to", "", "where the documents are: `URL|DIR`")
 	flags.StringArrayVar(&req.Rename, "rename", nil, "an index has another name on the target: `OLD=NEW`; with one * on each side, what it matches goes over; may be repeated")
 	flags.StringVar(&steps, "transform", "", "the documents were changed on their way as the `FILE` says: see reshelve help transform")
@@ -57,7 +59,10 @@ command names; --coordinate names another place.`,
 	allowPartialFlag(cmd, &req.Selection)
 	_ = cmd.MarkFlagRequired("from")
 	_ = cmd.MarkFlagRequired("to")
-	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
+		if err := theSnapshot(cmd, &req.Selection, args); err != nil {
+			return err
+		}
 		if err := checkSlots(req.Workers, &req.Policy); err != nil {
 			return err
 		}
@@ -78,16 +83,34 @@ command names; --coordinate names another place.`,
 	return cmd
 }
 
+// theSnapshot sets the snapshot of the selection from the argument, if there is one.
+func theSnapshot(cmd *cobra.Command, s *control.Selection, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.Flags().Changed("from-cluster"):
+		err := fault.New(fault.Usage, "--from-cluster takes a new snapshot, and the snapshot %q is named, too", args[0])
+		return fault.WithNext(err, "leave the name out; or name the repository of that snapshot with --from in place of --from-cluster")
+	case cmd.Flags().Changed("snapshot"):
+		err := fault.New(fault.Usage, "the snapshot is named twice: %q, and --snapshot %q", args[0], s.Snapshot)
+		return fault.WithNext(err, "leave one of them out")
+	case args[0] == "":
+		return fault.WithNext(fault.New(fault.Usage, "the name of the snapshot is empty"), "leave it out for the newest successful one")
+	}
+	s.Snapshot = args[0]
+	return nil
+}
+
 // compared does a comparison, and prints its result.
 func (p *program) compared(ctx context.Context, req control.CompareRequest) error {
 	place, err := req.Place()
 	if err != nil {
 		return err
 	}
-	if place != req.Target {
-		p.note("recorded at %s", place)
-	}
 	req.Planned = func(preview *control.Preview) {
+		if place != req.Target && preview.Outcome() == nil {
+			p.note("recorded at %s", control.Bare(place))
+		}
 		if p.output == "text" && !p.quiet {
 			printComparison(p.stdout, preview)
 		}
@@ -101,11 +124,14 @@ func (p *program) compared(ctx context.Context, req control.CompareRequest) erro
 func printComparison(w io.Writer, preview *control.Preview) {
 	plan := preview.Plan
 	fmt.Fprintf(w, "snapshot %s, of server %s, compared with %s\n", oneLine(plan.Snapshot), oneLine(plan.Version), oneLine(plan.Target))
-	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">BYTES", "ON THE TARGET")
+	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">SOURCE BYTES", "ON THE TARGET")
 	for i, index := range plan.Indices {
 		there := "is not there"
-		if preview.Indices[i].There {
-			there = "holds " + counted(preview.Indices[i].Holds, "document")
+		switch shown := &preview.Indices[i]; {
+		case shown.Closed:
+			there = "is closed"
+		case shown.There:
+			there = "holds " + counted(shown.Holds, "document")
 		}
 		target := index.Target
 		if several := preview.Indices[i].Targets; len(several) > 0 {
@@ -135,7 +161,10 @@ func printCompared(w io.Writer, m *control.Movement, place string) {
 		}
 		t.row(v.Index, v.Target, result)
 	}
-	if len(m.Progress.Verified) > 0 {
+	for _, u := range m.Progress.Uncompared {
+		t.row(u.Index, u.Target, "could not be compared: "+oneLine(u.Cause))
+	}
+	if len(m.Progress.Verified)+len(m.Progress.Uncompared) > 0 {
 		t.print(w)
 	}
 	for _, v := range m.Progress.Verified {

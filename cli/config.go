@@ -22,12 +22,14 @@ func configure(cmd *cobra.Command, file string) error {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fault.At(fault.Wrap(fault.Usage, err), "--config")
+		err = fault.At(fault.Wrap(fault.Usage, err), "--config")
+		return fault.WithNext(err, "name a YAML file whose keys are flags: %s --help lists them", cmd.CommandPath())
 	}
 	values := map[string]any{}
 	if err := yaml.Unmarshal(text, &values); err != nil {
 		lines := strings.Join(strings.Fields(err.Error()), " ") // it may have several
-		return fault.At(fault.New(fault.Usage, "%s", lines), "--config", file)
+		err := fault.At(fault.New(fault.Usage, "%s", lines), "--config", file)
+		return fault.WithNext(err, "correct it: each line is a flag of %s and its value, such as memory: 512MiB", cmd.CommandPath())
 	}
 	given := map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = true })

@@ -15,8 +15,8 @@ import (
 func (p *program) index() *cobra.Command {
 	group := &cobra.Command{
 		Use:   "index",
-		Short: "List, create, delete, count, check and rebuild the indices of a store",
-		Long: `List, create, delete, count, check and rebuild the indices of a store.
+		Short: "List, create, delete, check and rebuild the indices of a store, and count what they hold",
+		Long: `List, create, delete, check and rebuild the indices of a store; "stats" counts what they hold.
 
 --at names the store: http://HOST:PORT, or a data folder. A folder that a server
 has open is reached through the server.`,

@@ -19,7 +19,7 @@ import (
 func (p *program) migrate() *cobra.Command {
 	req, dry := control.MigrateRequest{Policy: work.Default}, false
 	cmd := &cobra.Command{
-		Use:   "migrate --from REPO --to TARGET [flags]",
+		Use:   "migrate --from REPO [SNAPSHOT] --to TARGET [flags]",
 		Short: "Move the documents of a snapshot into a cluster or a data folder, and prove it",
 		Long: `Move the documents of a snapshot into a cluster or a data folder, and prove that
 they are all there.
@@ -34,12 +34,13 @@ Killed at any time, the migration goes on where it was:
 reshelve worker --join TARGET, from this machine or from others.`,
 		Example: `  reshelve migrate --from /backups/repository --to ./data
   reshelve migrate --from s3://backups/search --to http://127.0.0.1:9200 --index 'logs-*' --workers 4
+  reshelve migrate --from /backups/repository --to http://127.0.0.1:9200 --set 'logs-*:index.codec=best_compression' --mapping books=books.json
   reshelve migrate --from-cluster http://127.0.0.1:9201 --snapshot-to /backups/repository --to ./data`,
-		Args: cobra.NoArgs,
+		Args: cobra.MaximumNArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Repository, "from", "", "the repository: `REPO`")
-	flags.StringVar(&req.Snapshot, "snapshot", "", "name or UUID of the `SNAPSHOT`; none: the newest successful one")
+	flags.StringVar(&req.Snapshot, "snapshot", "", "the same as the argument: name or UUID of the `SNAPSHOT`; none: the newest successful one")
 	var to, steps string
 	flags.StringVar(&req.FromCluster, "from-cluster", "", "take a snapshot of the cluster at `URL` first")
 	flags.StringVar(&to, "snapshot-to", "", "with --from-cluster: the repository of the snapshot, `REPO`, as this machine sees it")
@@ -71,7 +72,10 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	_ = cmd.MarkFlagRequired("to")
 	limits := &limitFlags{}
 	limits.add(flags)
-	cmd.RunE = p.verb(func(ctx context.Context, _ []string) (err error) {
+	cmd.RunE = p.verb(func(ctx context.Context, args []string) (err error) {
+		if err := theSnapshot(cmd, &req.Selection, args); err != nil {
+			return err
+		}
 		if req.Limits, err = limits.change(flags); err != nil {
 			return err
 		}
@@ -87,6 +91,9 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			req.Repository = to
 		}
 		req.Memory, req.Logger = int64(memory), slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		counting := p.counting()
+		defer counting.stop()
+		req.Counting = counting.told
 		if dry {
 			preview, err := p.control.Preview(ctx, req)
 			if err != nil {
@@ -94,7 +101,10 @@ reshelve worker --join TARGET, from this machine or from others.`,
 			}
 			return p.answerWith(preview.Outcome(), preview, func(w io.Writer) { printPreview(w, preview) })
 		}
-		req.Planned = p.planned
+		req.Planned = func(preview *control.Preview) {
+			counting.stop()
+			p.planned(preview)
+		}
 		return p.begun(req.Place(), req.NoWait, func(told func(*control.Movement)) (*control.Movement, error) {
 			return p.control.Migrate(ctx, req, told)
 		})
@@ -223,8 +233,14 @@ func nextOf(m *control.Movement, place string) string {
 		}
 		return fmt.Sprintf("all is done and the way back is open: %s, or %s", commandFor("finish", m, place), commandFor(string(back), m, place))
 	case movement.Aborting, movement.Reversing, movement.Running:
+		if m.Idle != "" {
+			return m.WorkerCommand(place)
+		}
 		if m.Reshaping != nil {
 			return goesOn(m, place)
+		}
+		if m.Progress != nil && m.Progress.Workers > 0 {
+			return fmt.Sprintf("%s at work: %s; another one, which may speed it up: %s", counted(int64(m.Progress.Workers), "worker"), commandFor("watch", m, place), m.WorkerCommand(place))
 		}
 		return "it goes on while a worker works for it: " + m.WorkerCommand(place)
 	case movement.Paused:
@@ -242,6 +258,9 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 	fmt.Fprintf(w, "movement %s: %s\n", m.ID, m.State)
 	if m.Cause != "" {
 		fmt.Fprintf(w, "cause: %s\n", oneLine(m.Cause))
+	}
+	if m.Idle != "" {
+		fmt.Fprintf(w, "nobody works at it: %s\n", oneLine(m.Idle))
 	}
 	if next := nextOf(m, place); next != "" {
 		fmt.Fprintf(w, "  → %s\n", oneLine(next))
@@ -274,7 +293,7 @@ func printMovement(w io.Writer, m *control.Movement, place string) {
 
 // printMigration tells what a migration has brought.
 func printMigration(w io.Writer, m *control.Movement, place string) {
-	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">BYTES")
+	t := newTable("INDEX", "TARGET", ">SHARDS", ">EXPECTED", ">SENT", ">ACKNOWLEDGED", ">NEWER THERE", ">FAILED", ">SOURCE BYTES")
 	for _, i := range m.Progress.Indices {
 		t.row(i.Source, i.Target, fmt.Sprint(i.Shards), count(i.Documents), count(i.Copied.Read), count(i.Copied.Acknowledged),
 			count(i.Copied.Conflicts), count(i.Copied.Failed), bytesText(i.Copied.Bytes))
@@ -285,6 +304,7 @@ func printMigration(w io.Writer, m *control.Movement, place string) {
 	}
 	printChanged(w, m)
 	printSteps(w, m.Progress.Steps)
+	printCollapsed(w, m.Progress)
 	for _, v := range m.Progress.Verified {
 		fmt.Fprintf(w, "%s: snapshot %s, target %s\n", v.Target, orDash(v.Expected), orDash(v.Found))
 		if v.Others > 0 {
@@ -300,7 +320,7 @@ func printMigration(w io.Writer, m *control.Movement, place string) {
 // Bounds of what is told of what a movement could not bring: JSON tells more of it.
 const (
 	toldCauses   = 5
-	toldExamples = 3 // of each index
+	toldExamples = 3 // of each index; and of each class one
 )
 
 // printMissing tells why documents failed, and names some of those that differ.
@@ -321,16 +341,12 @@ func printMissing(w io.Writer, m *control.Movement, place string) {
 		return
 	}
 	for _, v := range m.Progress.Verified {
-		told := 0
-		for _, e := range v.Result.Examples {
-			if e.Class == "newer" && !v.Strict || e.Class == "ghost" && v.Others > 0 { // others wrote those
-				continue
-			}
-			if told++; told > toldExamples {
-				fmt.Fprintf(w, "differs: %s: … --output json tells more\n", oneLine(v.Index))
-				break
-			}
+		told, more := v.Some(toldExamples)
+		for _, e := range told {
 			fmt.Fprintf(w, "differs: %s: %s\n", oneLine(v.Index), oneLine(e.String()))
+		}
+		if more {
+			fmt.Fprintf(w, "differs: %s: … --output json tells more\n", oneLine(v.Index))
 		}
 	}
 }

@@ -30,13 +30,15 @@ func (p *program) planned(preview *control.Preview) {
 func metadataFlags(cmd *cobra.Command, req *control.MigrateRequest) {
 	flags := cmd.Flags()
 	templateFlags(flags, &req.Templates)
-	flags.Var((*mappingTypes)(&req.Metadata.Types), "types", "what becomes of an index of several mapping types: `split|merge|refuse`: one index for each, NAME-TYPE; one with the fields of all; or the plan is refused (default refuse)")
+	flags.Var((*mappingTypes)(&req.Metadata.Types), "types", "what becomes of an index of several mapping types: `split|merge|refuse`: one index for each, NAME-TYPE; one with the fields of all, where one document of each id stays (the plan counts the ids that they have in common); or the plan is refused (default refuse)")
 	complete(cmd, "types", "split", "merge", "refuse")
 	flags.Var((*dataStreams)(&req.Metadata.Streams), "data-streams", "what becomes of data streams: `as-indices|append`: each backing index an index of its own name; or data streams, to which documents are appended without routing and versions (default as-indices)")
 	complete(cmd, "data-streams", "as-indices", "append")
 	flags.IntVar(&req.Metadata.Shards, "shards", 0, "how many shards each index has that is made; 0: as many as it had")
 	flags.BoolVar(&req.Metadata.ReduceReplicas, "reduce-replicas", false, "indices that are made have no replicas until they are filled")
 	flags.BoolVar(&req.Metadata.ReduceRefresh, "reduce-refresh", false, "indices that are made are not refreshed until they are filled")
+	flags.Var((*settings)(&req.Metadata.Set), "set", "a setting of indices that are created, in the place of the snapshot's: `INDEX:SETTING=VALUE`; INDEX is a name on the target, or a pattern; null removes it; may be repeated, and the last one that fits counts")
+	flags.Var((*mappings)(&req.Metadata.Mappings), "mapping", "the mapping of indices that are created, in the place of the snapshot's, read from a file of JSON or YAML: `INDEX=FILE`; INDEX as for --set; may be repeated")
 	flags.BoolVar(&req.Metadata.NoAliases, "no-aliases", false, "make no aliases")
 }
 
@@ -89,8 +91,10 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		what = fmt.Sprintf("a snapshot that %s takes first, into %s", plan.Take.Cluster, plan.Repository)
 	}
 	fmt.Fprintf(w, "%s, of server %s, into %s\n", oneLine(what), oneLine(plan.Version), oneLine(plan.Target))
-	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">BYTES", "ON THE TARGET")
+	t := newTable("INDEX", "TARGET", ">SHARDS", ">DOCUMENTS", ">SOURCE BYTES", ">FILE BYTES", "ON THE TARGET")
+	changes := false
 	for i, index := range plan.Indices {
+		changes = changes || index.Since != nil
 		there := "is created"
 		if preview.Indices[i].There {
 			there = fmt.Sprintf("is there, holds %s", counted(preview.Indices[i].Holds, "document"))
@@ -105,7 +109,7 @@ func printPreview(w io.Writer, preview *control.Preview) {
 		if several := preview.Indices[i].Targets; len(several) > 0 {
 			target = strings.Join(several, ", ")
 		}
-		t.row(index.Source, target, fmt.Sprint(index.Shards), count(index.Documents), bytesText(index.Bytes), there)
+		t.row(index.Source, target, fmt.Sprint(index.Shards), count(index.Documents), sourceBytes(preview, index.Bytes), bytesText(index.Stored), there)
 	}
 	t.print(w)
 	for _, gone := range plan.Gone {
@@ -117,30 +121,49 @@ func printPreview(w io.Writer, preview *control.Preview) {
 	printTemplates(w, preview)
 	for _, index := range preview.Indices {
 		printChanges(w, index.Index, index.Changes)
+		printApplied(w, &index)
 	}
 	for _, template := range preview.Templates {
 		printChanges(w, string(template.Kind)+" "+template.Name, template.Changes)
+	}
+	for _, unknown := range preview.Unknown {
+		fmt.Fprintf(w, "not known before the snapshot is taken: %s\n", oneLine(unknown))
 	}
 	if len(preview.Checks) == 0 { // the snapshot is to be taken: what it holds is checked then
 		printCheck(w, &control.Check{Name: "indices", Passed: len(preview.Problems) == 0, Problems: preview.Problems})
 		return
 	}
-	printCost(w, &preview.Cost)
+	printCost(w, &preview.Cost, changes)
 	for _, check := range preview.Checks {
 		printCheck(w, &check)
 	}
 }
 
-func printCost(w io.Writer, c *control.Cost) {
+// sourceBytes is how large the sources of documents are, as far as a plan says.
+func sourceBytes(preview *control.Preview, n int64) string {
+	if plan := preview.Plan; plan.Take != nil && plan.Snapshot == "" {
+		return "not known"
+	}
+	return bytesText(n)
+}
+
+// printCost prints what the copy takes. Where only changes are copied, the figures are of all documents, which is the most.
+func printCost(w io.Writer, c *control.Cost, changes bool) {
 	about := "about "
 	if c.Exact {
 		about = ""
 	}
-	fmt.Fprintf(w, "to copy: %s%s, %s, in %s and about %s; %s on the target\n", about, counted(c.Documents, "document"), bytesText(c.Bytes),
-		counted(int64(c.Items), "item"), counted(c.Requests, "request"), bytesText(c.Disk))
-	if c.Seconds > 0 {
-		fmt.Fprintf(w, "about %s, at the %s/s of movement %s\n", spanText(time.Duration(c.Seconds*float64(time.Second))), bytesText(int64(c.Rate)), c.Like)
-	} else {
+	if changes {
+		about = "the changes, at most " + about
+	}
+	fmt.Fprintf(w, "to copy: %s%s with %s of sources, in %s and about %s\n", about, counted(c.Documents, "document"), bytesText(c.SourceBytes),
+		counted(int64(c.Items), "item"), counted(c.Requests, "request"))
+	switch {
+	case c.Seconds > 0:
+		fmt.Fprintf(w, "about %s, at the %s/s of sources of movement %s\n", spanText(time.Duration(c.Seconds*float64(time.Second))), bytesText(int64(c.Rate)), c.Like)
+	case changes:
+		fmt.Fprintln(w, "how long that takes is told while it runs: how many changes there are is not known")
+	default:
 		fmt.Fprintln(w, "how long that takes is told while it runs: no movement of before tells a rate")
 	}
 }
@@ -191,5 +214,14 @@ func printChanges(w io.Writer, of string, changes []control.Change) {
 			loses = " (meaning is lost)"
 		}
 		fmt.Fprintf(w, "%s: %s: %s [%s]%s\n", oneLine(of), oneLine(c.Where), oneLine(c.What), c.Rule, loses)
+	}
+}
+
+// printCollapsed tells what merging mapping types has left out. Where a transformation drops documents too, nothing tells them apart.
+func printCollapsed(w io.Writer, p *control.Copying) {
+	for _, i := range p.Indices {
+		if n := i.Copied.Dropped; n > 0 && len(p.Steps) == 0 {
+			fmt.Fprintf(w, "%s: %s given way to another one of the same id\n", oneLine(i.Source), have(n, "document"))
+		}
 	}
 }

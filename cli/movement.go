@@ -59,7 +59,9 @@ compare again. What the target refused it refuses again: mend the cause before, 
 What others have written on the target, or deleted there, stays as it is. With --overwrite
 it is replaced, also where it is newer, and with --delete-extra what the snapshot does not
 hold is deleted: with both of them the two sides become equal. They say what they will do,
-and do it with --yes. It cannot be undone.`},
+and do it with --yes. It cannot be undone. What was written after the last comparison, and an
+index that was made again since, is neither replaced nor deleted: it is named, the comparison
+that follows lists it, and another repair goes by that.`},
 	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again",
 		`Try again what failed: indices that could not be made, items that were given up, with all
 their attempts, and documents that the target refused one by one. Then both sides are compared
@@ -112,8 +114,11 @@ func (p *program) movementLs(at *string) *cobra.Command {
 			}
 			t.print(w)
 			for i := range all {
-				if m := &all[i]; m.State.Unreadable() {
+				switch m := &all[i]; {
+				case m.State.Unreadable():
 					fmt.Fprintf(w, "  → %s\n", remedy(&control.Movement{Record: *m}, *at))
+				case m.Next != "" && len(m.Owed()) > 0: // nobody works at it
+					fmt.Fprintf(w, "  → %s\n", oneLine(m.Next))
 				}
 			}
 		})

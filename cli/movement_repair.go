@@ -15,8 +15,8 @@ type equalising struct{ overwrite, extra, yes bool }
 
 func (e *equalising) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&e.overwrite, "overwrite", false, "replace what others have written on the target, also where it is newer, and bring back what they have deleted")
-	flags.BoolVar(&e.extra, "delete-extra", false, "delete what the target has and the snapshot does not hold")
+	flags.BoolVar(&e.overwrite, "overwrite", false, "replace what others had written on the target when it was compared, also where it is newer, and bring back what they have deleted")
+	flags.BoolVar(&e.extra, "delete-extra", false, "delete what the target had when it was compared and the snapshot does not hold")
 	flags.BoolVar(&e.yes, "yes", false, "do what --overwrite and --delete-extra say that they will do")
 	cmd.Example += "\n  reshelve movement repair 20261121-221500-abcdef --at ./data --overwrite --delete-extra --yes"
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/control"
 	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
 )
 
@@ -26,5 +27,37 @@ func TestWhatARepairWillDo(t *testing.T) {
 		if got := strings.Join(e.deeds(m), "\n"); got != want {
 			t.Errorf("%+v:\n%s", e, got)
 		}
+	}
+}
+
+// TestTheFirstOfEachClassIsNamed, however many of another class come before it.
+func TestTheFirstOfEachClassIsNamed(t *testing.T) {
+	v := migrate.Verified{Index: "books", Strict: true}
+	for _, class := range []reconcile.Class{reconcile.Newer, reconcile.Ghost, reconcile.Ghost, reconcile.Ghost, reconcile.Ghost, reconcile.Stale, reconcile.Missing} {
+		v.Result.Examples = append(v.Result.Examples, reconcile.Example{Class: class, ID: "a"})
+	}
+	for _, tc := range []struct {
+		strict bool
+		others int64
+		want   string
+	}{
+		{true, 0, "missing stale newer ghost …"},
+		{false, 0, "missing stale ghost …"},
+		{false, 4, "missing stale"},
+	} {
+		v.Strict, v.Others = tc.strict, tc.others
+		var b strings.Builder
+		printMissing(&b, &control.Movement{Record: movement.Record{State: movement.Held}, Progress: &migrate.Progress{Verified: []migrate.Verified{v}}}, "")
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			got = append(got, strings.Fields(strings.TrimPrefix(line, "differs: books: "))[0])
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%+v:\n%s", tc, b.String())
+		}
+	}
+	v.Result.Examples = v.Result.Examples[1:5]
+	if some, more := (&migrate.Verified{Result: v.Result}).Some(toldExamples); len(some) != toldExamples || !more {
+		t.Errorf("of one class: %v", some)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type following struct {
 	mu      sync.Mutex
 	now     *control.Movement
 	state   string
+	hinders string
 	printed time.Time
 	stopped bool
 }
@@ -73,11 +75,15 @@ func (f *following) told(m *control.Movement) {
 		return
 	}
 	state, now := stateLine(m, f.at), time.Now()
-	if changed := state != f.state; changed || now.Sub(f.printed) >= plainEvery {
+	hinders := ""
+	if m.Progress != nil {
+		hinders = strings.Join(hindrances(m.Progress), "\n")
+	}
+	if changed := state != f.state; changed || hinders != f.hinders || now.Sub(f.printed) >= plainEvery {
 		if changed {
 			f.p.note("%s", state)
 		}
-		f.state, f.printed = state, now
+		f.state, f.hinders, f.printed = state, hinders, now
 		if m.Progress == nil {
 			return
 		}

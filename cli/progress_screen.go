@@ -170,6 +170,9 @@ func stateLine(m *control.Movement, place string) string {
 	if m.State == movement.Paused {
 		line += "; it goes on with " + commandFor(string(movement.Resume), m, place)
 	}
+	if m.Idle != "" {
+		line += "; nobody is seen to work at it: " + m.Idle + " → " + m.WorkerCommand(place)
+	}
 	return line
 }
 

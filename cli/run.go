@@ -134,6 +134,9 @@ func (p *program) verb(run func(ctx context.Context, args []string) error) func(
 			return fmt.Errorf("--output is text or json, not %q", p.output)
 		}
 		p.ran = true
+		if err := enoughMemory(cmd); err != nil {
+			return err
+		}
 		return run(cmd.Context(), args)
 	}
 }

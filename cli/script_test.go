@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 }
 
 // opened are the stores that scripts can read from.
-var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}, Folder: openFolder, Face: face, Steer: gateway.OfferMovements})
+var opened = control.New(control.Wiring{Blobs: map[string]blob.Opener{"file": folder.Open}, Folder: openFolder, Front: front, Face: face, Steer: gateway.OfferMovements})
 
 // openFolder opens a data folder to move documents into.
 func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
@@ -107,6 +107,8 @@ func openFolder(ctx context.Context, dir string, o control.FolderOptions) (contr
 	}
 	return control.Folder{Coord: records, Engine: losing}, nil
 }
+
+func front(control.FaceOptions) *http.Server { return gateway.Options{}.HTTP() }
 
 func face(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, gateway.Options{}).HTTP()

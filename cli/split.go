@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/control"
@@ -133,27 +134,67 @@ func (p *program) merge() *cobra.Command {
 	r := &reshaping{req: control.ReshapeRequest{Kind: movement.Merge}}
 	var shards []string
 	cmd := &cobra.Command{
-		Use:   "merge INDEX --shards A,B[,C] [flags]",
+		Use:   "merge INDEX --shards A,B[,C]|A-C|all [flags]",
 		Short: "Join neighbouring shards of an index into one, while it answers",
 		Long: `Join neighbouring shards of an index into one, while it answers reads and writes. The one
 with the lowest range keeps its number. It goes as a split does: see "reshelve split --help".`,
 		Example: `  reshelve merge books --shards 0,1 --at ./data
-  reshelve merge books --shards 0,2,3 --dry-run --output json`,
+  reshelve merge books --shards 0,2,3 --dry-run --output json
+  reshelve merge books --shards 0-255
+  reshelve merge books --shards all`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringSliceVar(&shards, "shards", nil, "the neighbours: `A,B[,C]`")
+	cmd.Flags().StringSliceVar(&shards, "shards", nil, "the neighbours: `A,B[,C]`, a range of numbers such as 0-255, or all: the whole index")
 	r.add(cmd)
 	_ = cmd.MarkFlagRequired("shards")
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
 		r.req.Index = args[0]
-		for _, text := range shards {
-			n, err := strconv.ParseUint(text, 10, 32)
-			if err != nil {
-				return fault.WithNext(fault.New(fault.Usage, "--shards: %q is no number of a shard", text), "%s lists them", control.Command("placement", r.req.Index))
-			}
-			r.req.Shards = append(r.req.Shards, uint32(n))
+		var err error
+		if r.req.Shards, err = p.shardsOf(ctx, r, shards); err != nil {
+			return err
 		}
 		return p.reshape(ctx, r)
 	})
 	return cmd
+}
+
+// shardsOf are the shards that --shards names: "all" are those that the index has now.
+func (p *program) shardsOf(ctx context.Context, r *reshaping, texts []string) (all []uint32, err error) {
+	if len(texts) != 1 || texts[0] != "all" {
+		all, err = shardNumbers(texts)
+		return all, fault.WithNext(err, "%s lists them", control.Command("placement", r.req.Index, "--at", r.at))
+	}
+	shelves, err := p.control.Placement(ctx, r.at, r.req.Index)
+	if err != nil {
+		return nil, err
+	}
+	for _, shelf := range shelves.Shards {
+		all = append(all, shelf.Shard)
+	}
+	return all, nil
+}
+
+// mostShards is how many shards one --shards may name.
+const mostShards = 1 << 16
+
+// shardNumbers reads numbers of shards, and ranges of them such as "0-255".
+func shardNumbers(texts []string) (all []uint32, err error) {
+	for _, text := range texts {
+		first, last, isRange := strings.Cut(text, "-")
+		if !isRange {
+			last = first
+		}
+		from, errFrom := strconv.ParseUint(first, 10, 32)
+		to, errTo := strconv.ParseUint(last, 10, 32)
+		if errFrom != nil || errTo != nil || from > to {
+			return nil, fault.New(fault.Usage, "--shards: %q is neither the number of a shard nor a range such as 0-255, nor all", text)
+		}
+		if to-from >= uint64(mostShards-len(all)) {
+			return nil, fault.New(fault.Usage, "--shards: more than %d shards are named", mostShards)
+		}
+		for n := from; n <= to; n++ {
+			all = append(all, uint32(n))
+		}
+	}
+	return all, nil
 }

@@ -23,7 +23,7 @@ func printReshaping(w io.Writer, m *control.Movement) {
 	} else if m.State == movement.Reversed || m.State == movement.Aborted {
 		fmt.Fprintln(w, "the shards own again what they owned before")
 	} else if groups := m.Groups(); len(groups) > 0 {
-		t := newTable("SHARDS", "STATE", "HANDED OFF AT")
+		t := newTable("SHARDS", "STATE", "HANDED OFF AFTER")
 		for _, g := range groups {
 			t.row(g.Shards, g.State, orDash(g.H))
 		}
@@ -111,28 +111,34 @@ func comparedAtHandOff(m *control.Movement) bool {
 // the one that is at work, or of all of them when none is, and of the one that rests longest. ""
 // when there is nothing to say.
 func sharedLine(way *control.ReshapedWay) string {
-	var left, written, rate int64
+	var left, written, timed, rate int64
 	var rests, seconds float64
 	var before, now time.Duration
 	for _, s := range way.Shared {
 		left, written = left+s.Bytes, written+s.Written
 		if s.Written > 0 {
 			rests, before, now = max(rests, s.Rests), s.Searches.Before, max(now, s.Searches.Now)
-			seconds += float64(s.Written) / float64(max(s.PerSecond, 1))
+		}
+		if s.Written > 0 && s.PerSecond > 0 { // else it has just begun, and nobody knows its rate
+			timed += s.Written
+			seconds += float64(s.Written) / float64(s.PerSecond)
 		}
 		if s.Written > 0 && s.Bytes > 0 {
 			rate = s.PerSecond
 		}
 	}
 	if rate == 0 && seconds > 0 {
-		rate = int64(float64(written) / seconds)
+		rate = int64(float64(timed) / seconds)
 	}
 	if left+written == 0 {
 		return ""
 	}
 	text := "shared: " + bytesText(left) + " of segments of which another shard shows the rest"
 	if written > 0 {
-		text += fmt.Sprintf("; %s written again, at %s/s", bytesText(written), bytesText(rate))
+		text += fmt.Sprintf("; %s written again", bytesText(written))
+	}
+	if rate > 0 {
+		text += fmt.Sprintf(", at %s/s", bytesText(rate))
 	}
 	if rests > 0 {
 		text += fmt.Sprintf(", resting %gx as long as it works", rests)

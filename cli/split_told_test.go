@@ -16,6 +16,9 @@ func TestTheRateOfShedding(t *testing.T) {
 			"15.0 KiB written again, at 1.0 KiB/s, resting 2x as long as it works"},
 		{`{"bytes":0,"written":30720,"bytesPerSecond":10240},{"bytes":0,"written":1024,"bytesPerSecond":1024}`,
 			"31.0 KiB written again, at 7.8 KiB/s"},
+		{`{"bytes":2048,"written":30720,"bytesPerSecond":0}`, "30.0 KiB written again"}, // a rate is measured over some time
+		{`{"bytes":0,"written":30720,"bytesPerSecond":10240},{"bytes":2048,"written":1024,"bytesPerSecond":0}`,
+			"31.0 KiB written again, at 10.0 KiB/s"},
 	} {
 		var way control.ReshapedWay
 		if err := json.Unmarshal([]byte(`{"shared":[`+c.shared+`]}`), &way); err != nil {

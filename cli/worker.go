@@ -28,7 +28,8 @@ was given to migrate as --coordinate.
 
 Workers know of each other only by the records in that place. One that is killed, or
 loses its connection, leaves a lease behind that another takes over; one that gets
-SIGTERM stores how far it is and gives its lease back.
+SIGTERM stores how far it is and gives its lease back. A place that does not answer is waited
+for; with --once it is an error.
 
 Records name the locations that documents are read from and written to, and everybody with write
 access to the place can write records. So this process connects only to PLACE, to folders, and
@@ -40,13 +41,13 @@ names other locations to other workers, and the log says which flag would allow 
 	flags := cmd.Flags()
 	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR|local:DIR|postgres://…`")
 	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
-	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, tell of the movements, and exit with the code that they stand for")
-	flags.StringVar(&req.Listen, "listen", "", "answer GET /health at this `HOST:PORT`: 200 while the slots are alive and the place answers, with what each slot does; and GET /_reshelve/movements and /_reshelve/metrics")
+	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, print the movements that were met, and exit with the code of their state")
+	flags.StringVar(&req.Listen, "listen", "", "listen at this `HOST:PORT`, for GET /health/live (200 while all slots work), /health/ready or /health (200 while the place answers, too), /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")
 	flags.StringArrayVar(&req.Allow.Repositories, "allow-repository", nil, "a `PREFIX` of locations: movements may read repositories at and below it, and always in folders of this machine; may be repeated")
 	flags.StringArrayVar(&req.Allow.Targets, "allow-target", nil, "the `URL` of a cluster that movements may write to, when PLACE is not a cluster: it gets the credentials in RESHELVE_TARGET_…; may be repeated")
 	flags.StringArrayVar(&req.Allow.Sources, "allow-source", nil, "the `URL` of a cluster of which movements may take snapshots: it gets the credentials in RESHELVE_SOURCE_…; may be repeated")
-	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen must carry as Authorization: Bearer, except GET /health; without this flag, the token is in RESHELVE_TOKEN. An address beyond loopback needs one")
+	flags.StringVar(&tokenFile, "token-file", "", "a `FILE` with the token that requests to --listen must carry as Authorization: Bearer, except for health; without this flag, the token is in RESHELVE_TOKEN. An address beyond loopback needs one")
 	flags.StringArrayVar(&req.AllowHosts, "allow-host", nil, "a `NAME` that requests to --listen without the token may have in Host, besides localhost, addresses and the name in --listen; may be repeated")
 	_ = cmd.MarkFlagRequired("join")
 	cmd.RunE = p.verb(func(ctx context.Context, _ []string) error {
@@ -88,10 +89,12 @@ func token(file string) (string, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fault.At(fault.Wrap(fault.Usage, err), "--token-file")
+		err = fault.At(fault.Wrap(fault.Usage, err), "--token-file")
+		return "", fault.WithNext(err, "name a file that holds a token, which this makes: openssl rand -hex 32 > %s; or set RESHELVE_TOKEN and leave the flag away", control.Quoted(file))
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return "", fault.At(fault.New(fault.Usage, "the file is empty"), "--token-file", file)
+		err := fault.At(fault.New(fault.Usage, "the file is empty"), "--token-file", file)
+		return "", fault.WithNext(err, "write a token into it: openssl rand -hex 32 > %s", control.Quoted(file))
 	}
 	return string(bytes.TrimSpace(text)), nil
 }

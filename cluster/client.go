@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -29,6 +31,8 @@ type Client struct {
 	compress    bool
 	timeout     time.Duration // 0: none but the context's
 	patience    time.Duration
+	asks        string // what the credentials are read from; "": nothing is known of that
+	trust       string // what names the certificates that are trusted; "": nothing is known of that
 	server      atomic.Pointer[Server]
 }
 
@@ -38,8 +42,8 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Soon > 0 {
-		err = c.reachable(ctx, o.Soon)
+	if o.Soon > 0 || o.Silence > 0 {
+		err = c.reachable(ctx, o.Soon, o.Silence)
 	}
 	if err == nil {
 		_, err = c.Server(ctx)
@@ -51,16 +55,44 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// reachable is the error of an address at which nothing is, within soon. Whatever else keeps a server from answering may
-// pass, and is for those who ask it for something.
-func (c *Client) reachable(ctx context.Context, soon time.Duration) error {
-	_, err := c.Send(ctx, Request{Method: http.MethodGet, Patience: soon})
+// reachable is the error of an address at which nothing is, within soon, and of a server that says nothing within silence; 0:
+// that has no bound. Whatever else keeps a server from answering may pass, and is for those who ask it for something.
+func (c *Client) reachable(ctx context.Context, soon, silence time.Duration) error {
+	if soon == 0 {
+		soon = -1
+	}
+	_, err := c.Send(ctx, Request{Method: http.MethodGet, Patience: soon, Timeout: silence})
 	var unknown *net.DNSError
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &unknown) && unknown.IsNotFound {
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound, errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),
+		silence > 0 && errors.Is(err, errSilent):
 		return err
+	case err != nil && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || strings.Contains(err.Error(), "HTTPS")) && c.speaksTLS(ctx):
+		return fault.WithNext(fault.At(fault.New(fault.Refused, "it speaks TLS, and answers nothing without"), c.place), "write https:// instead")
 	}
 	return nil
 }
+
+// speaksTLS reports whether a server that was asked without TLS wants it. The greeting is all that it is sent.
+func (c *Client) speaksTLS(ctx context.Context) bool {
+	transport, ok := c.http.Transport.(*http.Transport)
+	if !ok || transport.DialContext == nil || c.base.Scheme != "http" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	conn, err := transport.DialContext(ctx, "tcp", net.JoinHostPort(c.base.Hostname(), cmp.Or(c.base.Port(), "80")))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	err = tls.Client(conn, &tls.Config{ServerName: c.base.Hostname(), MinVersion: tls.VersionTLS12}).HandshakeContext(ctx)
+	var certificate *tls.CertificateVerificationError
+	return err == nil || errors.As(err, &certificate)
+}
+
+// errSilent is the cause when nothing was answered in time.
+var errSilent = errors.New("no answer")
 
 func open(o Options) (*Client, error) {
 	base := &url.URL{Scheme: "http", Host: "store"}
@@ -79,6 +111,7 @@ func open(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{base: base, place: o.Place, credentials: o.Credentials, agent: o.UserAgent, compress: o.Compress, timeout: o.Timeout, patience: o.Patience}
+	c.trust, c.asks = o.TLS.CAFrom, o.CredentialsFrom
 	if c.place == "" {
 		c.place = base.Redacted()
 	}
@@ -117,6 +150,22 @@ func Via(transport http.RoundTripper, place string) *Client {
 
 // String is the address without credentials, or the place.
 func (c *Client) String() string { return c.place }
+
+// Transport reaches the cluster for others as this client does: with what it trusts, and with its credentials but for signatures.
+func (c *Client) Transport() http.RoundTripper { return authorised{c} }
+
+type authorised struct{ client *Client }
+
+// RoundTrip is http.RoundTripper's.
+func (a authorised) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.client.credentials != (Credentials{}) && a.client.credentials.AWS == nil {
+		r = r.Clone(r.Context())
+		if err := a.client.authorise(r, nil); err != nil {
+			return nil, err
+		}
+	}
+	return a.client.http.Transport.RoundTrip(r)
+}
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -265,8 +314,8 @@ func (c *Client) unreachable(ctx context.Context, err error, timeout time.Durati
 		err = u.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err := fault.At(fault.New(fault.Unavailable, "no answer within %s", timeout), c.place)
-		return &trouble{again: ifHarmless, err: fault.WithNext(err, "see whether the cluster is overloaded")}
+		err := fault.At(fault.New(fault.Unavailable, "%w within %s", errSilent, timeout), c.place)
+		return &trouble{again: ifHarmless, err: fault.WithNext(err, "see whether something answers there, and whether it is overloaded: curl -sS -m 5 %s", c.place)}
 	}
 	return c.broken(err)
 }

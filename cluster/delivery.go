@@ -53,9 +53,6 @@ func (d *delivery) deliver(items []int) error {
 				why = t
 				return nil
 			}
-			if d.waiting.Err() == nil { // else it is no reason, but the end of waiting for one
-				d.w.wait(t.err)
-			}
 			return t
 		})
 		switch {
@@ -161,10 +158,7 @@ func (d *delivery) attempt(items []int) (left []int, t *trouble) {
 		left, t = items, d.whole(t, len(body))
 	}
 	w.pace.leave(d.judge(t), began, asked(t), coolFirst+chance.N(d.ctx, coolFirst))
-	switch {
-	case t == nil || len(left) < len(items):
-		w.wait(nil)
-	case d.judge(t) == rejected:
+	if t != nil && len(left) == len(items) && d.judge(t) == rejected {
 		w.totals.rejected.Add(1)
 	}
 	d.result.Repeated += len(left)

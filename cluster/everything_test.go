@@ -13,6 +13,7 @@ import (
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/waits"
 )
 
 // everything asks a server, or our own store, for all that this package asks
@@ -154,25 +155,28 @@ func readOnlyForAWhile(t *testing.T, c *cluster.Client, name string) {
 	t.Cleanup(func() { _ = c.DeleteIndex(context.WithoutCancel(ctx), name) })
 	must(t, c.CreateIndex(ctx, name, []byte(`{"settings":{"number_of_shards":1,"number_of_replicas":0}}`)))
 	must(t, c.PutSettings(ctx, name, map[string]any{"index.blocks.read_only_allow_delete": true}))
-	told := make(chan error, 16)
-	w, err := c.NewWriter(ctx, cluster.WriterOptions{Notice: func(err error) { told <- err }})
+	board := &waits.Board{}
+	w, err := c.NewWriter(ctx, cluster.WriterOptions{})
 	must(t, err)
 	batch := &cluster.Batch{}
 	must(t, batch.Add(cluster.Op{Index: name, ID: []byte("a"), Version: 1, Source: []byte(`{}`)}))
 	done := make(chan error, 1)
-	must(t, w.Start(ctx, batch, func(r cluster.Result, err error) {
+	must(t, w.Start(board.Watch(ctx), batch, func(r cluster.Result, err error) {
 		if r.Acknowledged != 1 {
 			t.Errorf("%+v", r)
 		}
 		done <- err
 	}))
-	if err := <-told; !fault.Is(err, fault.Unavailable) || fault.Next(err) == "" || w.Stats().Waiting == "" {
-		t.Errorf("told %v, next %q, waiting %q", err, fault.Next(err), w.Stats().Waiting)
+	for len(board.Waits(0)) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if why := board.Waits(0)[0]; !strings.Contains(why.Cause, "cluster_block_exception") || why.Next == "" || why.Again.IsZero() {
+		t.Errorf("it waits: %+v", why)
 	}
 	must(t, c.PutSettings(ctx, name, map[string]any{"index.blocks.read_only_allow_delete": nil}))
 	must(t, <-done)
-	if err := <-told; err != nil || w.Stats().Waiting != "" {
-		t.Errorf("told %v, waiting %q", err, w.Stats().Waiting)
+	if all := board.Waits(0); len(all) != 0 {
+		t.Errorf("it goes on, and waits: %+v", all)
 	}
 }
 

@@ -239,6 +239,23 @@ func (c *Client) Aliases(ctx context.Context, pattern string) (map[string]map[st
 	return out, nil
 }
 
+// AliasNamed are the indices that an alias leads to, with its properties on each; none when no alias has that name.
+func (c *Client) AliasNamed(ctx context.Context, name string) (map[string]json.RawMessage, error) {
+	var found map[string]struct {
+		Aliases map[string]json.RawMessage `json:"aliases"`
+	}
+	if err := c.get(ctx, []string{"_alias", name}, url.Values{"expand_wildcards": {"all"}}, true, &found); err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	for index, i := range found {
+		if properties, has := i.Aliases[name]; has {
+			out[index] = properties
+		}
+	}
+	return out, nil
+}
+
 // AliasAction is one step of a change of aliases.
 type AliasAction struct {
 	Remove bool

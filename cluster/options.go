@@ -20,7 +20,9 @@ import (
 type Options struct {
 	URL         string // https://HOST:PORT with an optional path; a user in it becomes Credentials' own
 	Credentials Credentials
-	TLS         TLS
+	// CredentialsFrom are the variables or flags that Credentials are read from, for advice; "": the options of a program.
+	CredentialsFrom string
+	TLS             TLS
 
 	// Transport is how the cluster is reached, whatever the address: within the
 	// process, or through a fault injector. TLS does not count then.
@@ -35,6 +37,7 @@ type Options struct {
 	Compress  bool          // gzip in both directions: less network for more processor
 	Timeout   time.Duration // of one request, 2 minutes
 	Soon      time.Duration // how long Open tries an address whose port is refused or whose host is not known; 0: as Patience says
+	Silence   time.Duration // how long Open waits for the first answer; 0: as Timeout and Patience say
 	Patience  time.Duration // how long a request that fails in passing is tried again: 1 minute; negative: never
 }
 
@@ -89,7 +92,8 @@ type TLS struct {
 	CA       string // file of PEM certificates that are trusted instead of the system's
 	Cert     string // file of our own certificate, with Key
 	Key      string
-	Insecure bool // any certificate is taken: whoever answers reads all documents and credentials
+	CAFrom   string // the variable or flag that names CA, for advice; "": the option of a program
+	Insecure bool   // any certificate is taken: whoever answers reads all documents and credentials
 }
 
 // config reads the files.
@@ -137,8 +141,15 @@ func (o *Options) address() (*url.URL, error) {
 		u.User = nil
 	}
 	u.RawQuery, u.Fragment = "", ""
+	if strings.Contains(u.Path, "/_") { // an index or an API of the server: no proxy has such paths
+		err := fault.New(fault.Usage, "%q is the address of something in a store, and not of the store", u.Redacted())
+		return nil, fault.WithNext(err, "write %s", bare(u))
+	}
 	return u, nil
 }
+
+// bare is an address without its path, which few servers have: those behind a proxy.
+func bare(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // transport is the house's own: enough idle connections for a writer's requests.
 func (o *Options) transport() (http.RoundTripper, error) {

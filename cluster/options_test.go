@@ -164,6 +164,42 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
+// TestAnAddressWithAPath: one that names something in a store is refused without a request, and one at which no store greets
+// says what the address is without the path.
+func TestAnAddressWithAPath(t *testing.T) {
+	for path, want := range map[string]string{"/books/_doc": "write http://store:9200", "/_search": "write http://store:9200", "/books": "write http://store:9200: only behind a proxy"} {
+		asked := 0
+		_, err := cluster.Open(t.Context(), cluster.Options{URL: "http://store:9200" + path, Transport: tripper(func(r *http.Request) (*http.Response, error) {
+			asked++
+			if strings.Contains(r.URL.Path, "_nodes") {
+				return answer(r, 405, `{"error":"Incorrect HTTP method","status":405}`), nil
+			}
+			return answer(r, 200, `{"books":{"aliases":{}}}`), nil
+		})})
+		if next := fault.Next(err); !strings.HasPrefix(next, want) || strings.Contains(path, "/_") && (asked > 0 || !fault.Is(err, fault.Usage)) {
+			t.Errorf("%s: %d requests, %v → %s", path, asked, err, next)
+		}
+	}
+}
+
+// TestUnknownCredentials: where they are read from is named, and whether there are any.
+func TestUnknownCredentials(t *testing.T) {
+	for _, c := range []struct {
+		given cluster.Credentials
+		want  string
+	}{
+		{cluster.Credentials{}, "the cluster asks for credentials, and none are given: set KEY or USER"},
+		{cluster.Credentials{APIKey: "s3cret"}, "the cluster does not know the credentials that are given (an API key): check KEY or USER"},
+	} {
+		_, err := cluster.Open(t.Context(), cluster.Options{Credentials: c.given, CredentialsFrom: "KEY or USER", Transport: tripper(func(r *http.Request) (*http.Response, error) {
+			return answer(r, 401, exceptionBody(401, "security_exception", "missing authentication credentials")), nil
+		})})
+		if next := fault.Next(err); next != c.want || !fault.Is(err, fault.Unauthorised) {
+			t.Errorf("%v → %s", err, next)
+		}
+	}
+}
+
 // Credentials do not travel to where an answer points.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	requests := 0

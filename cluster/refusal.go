@@ -28,6 +28,7 @@ type meaning struct {
 var meanings = []meaning{
 	{exception.ClusterBlock, "flood", fault.Unavailable, "free disk space on the cluster or add nodes to it; the block goes away by itself then (Elasticsearch before 7.4: remove index.blocks.read_only_allow_delete)"},
 	{exception.ClusterBlock, "read-only / allow delete", fault.Unavailable, "free disk space on the cluster or add nodes to it, then remove the setting index.blocks.read_only_allow_delete"},
+	{exception.ClusterBlock, "no master", fault.Unavailable, "see whether the cluster has a master"},
 	{exception.ClusterBlock, "", fault.Unavailable, "remove the block that the reason names from the index or the cluster"},
 	{exception.IndexNotFound, "", fault.NotFound, "see whether somebody has deleted or renamed the index"},
 	{exception.IndexClosed, "", fault.Unavailable, "open the index"},
@@ -123,6 +124,11 @@ func (d *told) meaning(status int) (kind fault.Kind, next string) {
 			next = m.Next
 		}
 	}
+	if d.Type == exception.ClusterBlock {
+		if request := unblock(d.words()); request != "" {
+			next = "remove the block when it is needed no more: " + request
+		}
+	}
 	if m := find(d); m != nil {
 		return m.Kind, next
 	}
@@ -199,8 +205,19 @@ func (c *Client) refused(response *http.Response, body []byte) *trouble {
 	if status == http.StatusForbidden && c.credentials.AWS != nil && strings.Contains(string(body), "ignature") {
 		t.err = fault.WithNext(t.err, "check the region, the keys and this machine's clock: the signature was not taken")
 	}
+	if status == http.StatusUnauthorized && c.asks != "" {
+		t.err = fault.Reword(t.err, func(string) string { return c.unknown() })
+	}
 	t.err = fault.At(t.err, c.place)
 	return t
+}
+
+// unknown is what the user can do where the cluster does not know who we say we are.
+func (c *Client) unknown() string {
+	if c.credentials == (Credentials{}) {
+		return "the cluster asks for credentials, and none are given: set " + c.asks
+	}
+	return "the cluster does not know the credentials that are given (" + c.credentials.String() + "): check " + c.asks
 }
 
 // repeatable says whether an answer's status may be another next time.
@@ -267,6 +284,23 @@ func title(page string) string {
 	return strings.Join(strings.Fields(page), " ")
 }
 
+// distrust is what the user can do about a certificate that is not accepted.
+func (c *Client) distrust(err error) string {
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return "name the server as its certificate does, or give it a certificate that is made out to " + host.Host
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "renew the certificate of the server; or set the clock of this machine"
+	}
+	how := "name the file of the certificate of the authority that signed it (PEM)"
+	if c.trust != "" {
+		how = "set " + c.trust + " to the file of the certificate of the authority that signed it (PEM)"
+	}
+	return how + ", once you have checked whose it is; this shows what the server sends: openssl s_client -showcerts -connect " + c.base.Host
+}
+
 // broken is the trouble of a connection that was not made, or ended too early.
 func (c *Client) broken(err error) *trouble {
 	t := &trouble{again: ifHarmless}
@@ -279,8 +313,7 @@ func (c *Client) broken(err error) *trouble {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
-		t.again, kind = never, fault.Refused
-		next = "give the certificate of the authority that signed it, and the name that it is made out to"
+		t.again, kind, next = never, fault.Refused, c.distrust(err)
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		t.again, kind, next = never, fault.Refused, "the other side speaks no TLS: write http:// instead"
 	case strings.Contains(err.Error(), "malformed HTTP response"):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reshelve/reshelve/chance"
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/waits"
 )
 
 // repetition says when a request that failed may be sent again.
@@ -48,8 +49,8 @@ const (
 )
 
 // insist attempts until it works, fails for good, or has failed for as long as
-// patience. Pauses double and are jittered; they end with ctx. The error is that
-// of the last attempt.
+// patience. Pauses double and are jittered; they end with ctx. Each failure that is
+// waited out is put on the board of ctx (package waits). The error is that of the last attempt.
 func insist(ctx context.Context, patience time.Duration, attempt func() *trouble) error {
 	run := func() error {
 		if t := attempt(); t != nil {
@@ -60,10 +61,16 @@ func insist(ctx context.Context, patience time.Duration, attempt func() *trouble
 	attempts := 0
 	counted := func() error { attempts++; return run() }
 	var err error
+	tries := waits.Begin(ctx)
 	if patience < 0 {
 		err = counted()
 	} else {
-		err = failsafe.With(policy(ctx, patience)).WithContext(ctx).Run(counted)
+		err = failsafe.With(policy(ctx, patience, tries)).WithContext(ctx).Run(counted)
+	}
+	if err == nil {
+		tries.Over()
+	} else {
+		tries.GivenUp()
 	}
 	var t *trouble
 	switch {
@@ -79,8 +86,8 @@ func insist(ctx context.Context, patience time.Duration, attempt func() *trouble
 	return t.err
 }
 
-// policy repeats what may be.
-func policy(ctx context.Context, patience time.Duration) retrypolicy.RetryPolicy[any] {
+// policy repeats what may be, and says so.
+func policy(ctx context.Context, patience time.Duration, tries *waits.Tries) retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
 			var t *trouble
@@ -94,7 +101,9 @@ func policy(ctx context.Context, patience time.Duration) retrypolicy.RetryPolicy
 			} else if pause > longestPause {
 				pause = longestPause
 			}
-			return time.Duration(float64(pause) * (1 - jitter + 2*jitter*chance.Float(ctx)))
+			pause = time.Duration(float64(pause) * (1 - jitter + 2*jitter*chance.Float(ctx)))
+			tries.Failed(e.LastError(), pause)
+			return pause
 		}).
 		WithMaxRetries(-1).WithMaxDuration(patience).ReturnLastFailure().Build()
 }

@@ -92,12 +92,12 @@ func (c *Client) greet(ctx context.Context) (*Server, error) {
 		if s, other := c.askNodes(ctx, nil, err); other == nil {
 			return s, nil
 		}
-		return nil, err
+		return nil, c.astray(err)
 	}
 	var g greeting
 	if err := json.Unmarshal(answer.Body, &g); err != nil || g.Version.Number == "" {
 		err := fault.At(fault.New(fault.Refused, "what answers is no document store"), c.place)
-		return nil, fault.WithNext(err, "give the address of OpenSearch, Elasticsearch or reshelve serve")
+		return nil, fault.WithNext(c.astray(err), "give the address of OpenSearch, Elasticsearch or reshelve serve")
 	}
 	s := &Server{Product: Elasticsearch, Version: readVersion(g.Version.Number), Name: g.Cluster, UUID: g.UUID}
 	switch {
@@ -113,6 +113,14 @@ func (c *Client) greet(ctx context.Context) (*Server, error) {
 		return c.askNodes(ctx, s, nil)
 	}
 	return s, nil
+}
+
+// astray says of an address with a path, at which no server greets, what it is without.
+func (c *Client) astray(err error) error {
+	if c.base.Path == "" || !fault.Is(err, fault.Refused) && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	return fault.WithNext(err, "write %s: only behind a proxy the address of a store has a path", bare(c.base))
 }
 
 // askNodes asks the nodes for their version, the oldest of which counts. First is

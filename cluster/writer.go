@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,11 +28,6 @@ type WriterOptions struct {
 	// Pipelines lets the default ingest pipeline of an index change the documents.
 	// Otherwise they are written as they are.
 	Pipelines bool
-
-	// Notice is told when the writer begins to wait for the cluster (unreachable,
-	// overloaded, read-only because its disks are full), with the reason and what
-	// to do, and with nil when it goes on. It must not block.
-	Notice func(error)
 }
 
 // Writer sends batches to a cluster: the one bulk client. Safe for concurrent use.
@@ -52,8 +46,6 @@ type Writer struct {
 
 	number  atomic.Int64 // of the batch that was started last
 	senders atomic.Int64 // who share the limits; 0: one
-	mu      sync.Mutex
-	waiting error
 }
 
 type totals struct {
@@ -73,7 +65,6 @@ type WriterStats struct {
 	InFlight     int           `json:"inFlight"`
 	Latency      time.Duration `json:"latency"` // of an answer, smoothed
 	MaxBytes     int64         `json:"maxBytes"`
-	Waiting      string        `json:"waiting,omitempty"` // why the writer waits for the cluster
 }
 
 // Result is what became of a batch. Each operation is in exactly one of
@@ -244,27 +235,7 @@ func (w *Writer) Stats() WriterStats {
 		Repeated: t.repeated.Load(), Rejected: t.rejected.Load(), Bytes: t.sent.Load(), MaxBytes: w.maxBytes.Load(),
 	}
 	s.Concurrency, s.InFlight, s.Latency = w.pace.state()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting != nil {
-		s.Waiting = w.waiting.Error()
-	}
 	return s
-}
-
-// wait notes that the writer waits for the cluster, or with nil that it goes on.
-func (w *Writer) wait(err error) {
-	w.mu.Lock()
-	was := w.waiting
-	w.waiting = err
-	w.mu.Unlock()
-	if w.o.Notice == nil || was == nil && err == nil {
-		return
-	}
-	if was != nil && err != nil && fault.KindOf(was) == fault.KindOf(err) {
-		return
-	}
-	w.o.Notice(err)
 }
 
 // tooLarge notes that a body of this length was not taken.

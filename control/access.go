@@ -36,10 +36,11 @@ func (c *Control) access(prefix, url string) (cluster.Options, error) {
 	}
 	env := func(name string) string { return os.Getenv(prefix + name) }
 	o := cluster.Options{
-		URL:         url,
-		Wary:        c.permits.wary(),
-		Credentials: cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
-		TLS:         cluster.TLS{CA: env("CA"), Cert: env("CERT"), Key: env("KEY")},
+		URL:             url,
+		Wary:            c.permits.wary(),
+		Credentials:     cluster.Credentials{User: env("USER"), Password: env("PASSWORD"), APIKey: env("API_KEY"), Bearer: env("BEARER")},
+		CredentialsFrom: prefix + "USER and " + prefix + "PASSWORD, " + prefix + "API_KEY, " + prefix + "BEARER, or, for Amazon OpenSearch Service, " + prefix + "AWS_REGION",
+		TLS:             cluster.TLS{CA: env("CA"), CAFrom: prefix + "CA", Cert: env("CERT"), Key: env("KEY")},
 	}
 	if region := env("AWS_REGION"); region != "" {
 		o.Credentials.AWS = &cluster.AWS{Region: region, Service: env("AWS_SERVICE"), Keys: cluster.AmbientKeys(env("AWS_PROFILE"))}

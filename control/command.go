@@ -15,7 +15,7 @@ func Command(words ...string) string {
 func arguments(words ...string) string {
 	var text strings.Builder
 	for _, word := range words {
-		text.WriteString(" " + quoted(Bare(word)))
+		text.WriteString(" " + Quoted(Bare(word)))
 	}
 	return text.String()
 }
@@ -29,10 +29,10 @@ func Bare(at string) string {
 	return at
 }
 
-// quoted is a text that a shell reads as one word.
-func quoted(text string) string {
+// Quoted is a text that a shell reads as one word.
+func Quoted(text string) string {
 	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/:._-@", r)
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/:._-@,", r)
 	}
 	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
 		return text

@@ -87,20 +87,31 @@ func (c *Control) Compare(ctx context.Context, req CompareRequest, told func(*Mo
 	if err != nil {
 		return nil, err
 	}
+	var preview *Preview
+	asked.admit = func(side *side) (err error) {
+		if preview, err = c.comparison(ctx, asked, side); err != nil {
+			return err
+		}
+		if err = preview.refusal(); err != nil && req.Planned != nil {
+			req.Planned(preview)
+		}
+		return err
+	}
 	side, err := c.sideOf(ctx, req.Target, asked)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
-	preview, err := c.comparison(ctx, asked, side)
-	if err == nil && req.Planned != nil {
-		req.Planned(preview)
+	if preview == nil { // the target has the records
+		if err := asked.admit(side); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		err = preview.refusal()
-	}
-	if err != nil {
+	if err := writersCheck.on(ctx, &looking{Preview: preview, control: c, req: asked, side: side}); err != nil {
 		return nil, err
+	}
+	if req.Planned != nil {
+		req.Planned(preview)
 	}
 	d := drive.New(side.coord, preview.Plan.Policy.ClockTolerance)
 	id, err := beginComparison(ctx, d, preview.Plan, req.By, req.Why, nil)
@@ -120,15 +131,19 @@ func (c *Control) PreviewComparison(ctx context.Context, req CompareRequest) (p 
 		return nil, err
 	}
 	asked.Coordinate = "" // no place for records is made
+	c = c.planning()
 	side, err := c.sideOf(ctx, req.Target, asked)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
-	return c.comparison(ctx, asked, side)
+	if p, err = c.comparison(ctx, asked, side); err != nil {
+		return nil, err
+	}
+	return p, writersCheck.on(ctx, &looking{Preview: p, control: c, req: asked, side: side})
 }
 
-// comparison makes the plan of a comparison.
+// comparison makes the plan of a comparison, but for the check of movements.
 func (c *Control) comparison(ctx context.Context, req *MigrateRequest, side *side) (*Preview, error) {
 	planned, err := c.planMigration(ctx, req)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reshelve/reshelve/exception"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/migrate"
 )
@@ -16,9 +17,11 @@ func comparisonChecks() []check {
 		{"versions", lookVersions},
 		{"snapshot", lookComparable},
 		{"indices", lookCompared},
-		{"movements", lookWriters},
 	}
 }
+
+// writersCheck comes last, when the place of the records is open.
+var writersCheck = check{"movements", lookWriters}
 
 // lookComparable names what of the snapshot cannot be read, or holds no sources that could be compared.
 func lookComparable(_ context.Context, l *looking) (string, error) {
@@ -35,7 +38,7 @@ func lookComparable(_ context.Context, l *looking) (string, error) {
 			why, none = idx.SourceDisabled()
 		}
 		if none {
-			l.refuse("leave it out with --index", "index %s holds no sources of its documents: %s", index.Source, why)
+			l.warn("leave it out with --index", "index %s holds no sources of its documents, with which the target could be compared: %s", index.Source, why)
 		} else if why, is := idx.SourceFiltered(); is {
 			l.warn("see whether what differs is these fields", "the sources of index %s lack fields, which the target may have: %s", index.Source, why)
 		}
@@ -56,8 +59,12 @@ func lookCompared(ctx context.Context, l *looking) (string, error) {
 			l.Indices = append(l.Indices, PreviewIndex{Index: index.Source, Target: index.Target})
 			continue
 		}
-		l.Cost.Documents, l.Cost.Bytes = l.Cost.Documents+index.Documents, l.Cost.Bytes+index.Bytes
+		l.Cost.Documents, l.Cost.SourceBytes, l.Cost.FileBytes = l.Cost.Documents+index.Documents, l.Cost.SourceBytes+index.Bytes, l.Cost.FileBytes+index.Stored
 		shown, err := l.comparedWith(ctx, index)
+		if exception.Is(err, exception.IndexClosed) { // the others are compared
+			l.warn("open it: POST /"+shown.Target+"/_open", "index %s: %s is closed on the target", index.Source, shown.Target)
+			shown.There, shown.Closed, err = true, true, nil
+		}
 		if err := l.fail(fault.At(err, "index "+index.Source)); err != nil {
 			return "", err
 		}

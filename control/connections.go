@@ -8,6 +8,15 @@ import (
 // mostConnections may be open at once, unless the operator says otherwise: each takes some 16 KiB.
 const mostConnections = 4096
 
+// connectionsFor is how many connections a process that may open so many files (0: any number) has by default: at most half of
+// them, since the store needs files, too.
+func connectionsFor(files int) int {
+	if files <= 0 {
+		return mostConnections
+	}
+	return min(mostConnections, max(1, files/2))
+}
+
 // bounded is a listener of which so many connections are open at once. The next one waits where the system keeps
 // those that nobody has accepted, of which there is a bound too, until another is closed: idle ones are.
 type bounded struct {

@@ -62,3 +62,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Error("the fourth is answered by a server that is closed")
 	}
 }
+
+// TestConnectionsLeaveFilesToTheStore: a process that may open few files has fewer connections.
+func TestConnectionsLeaveFilesToTheStore(t *testing.T) {
+	for files, want := range map[int]int{0: 4096, 1: 1, 64: 32, 1024: 512, 1 << 20: 4096} {
+		if n := connectionsFor(files); n != want {
+			t.Errorf("%d files: %d connections, not %d", files, n, want)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type Wiring struct {
 	Records func(ctx context.Context, at string) (coord.Store, error)
 	Offer   func(coord.Store) *http.Server
 	Remote  func(ctx context.Context, at Reached) (coord.Store, error)
+	// Front is a server of HTTP with the limits of a face, and without a handler.
+	Front func(o FaceOptions) *http.Server
 	// Face answers HTTP for a store, and offers the records of its movements.
 	Face func(s *Store, o FaceOptions, movements coord.Store) *http.Server
 	// Steer lets a server take orders for movements too; nil: none does.
@@ -53,13 +55,15 @@ type FolderOptions struct {
 	Logger *slog.Logger
 	// LeaveOut is the damaged end of a log, NAME:OFFSET, that is given up.
 	LeaveOut string
+
+	maxSource int64 // bytes of a document; 0: any number
 }
 
 // Control answers requests. It is safe for concurrent use and needs no Close.
 type Control struct {
 	wiring  Wiring
 	permits *permits // nil: it does what the operator asks for; see [Control.bound]
-	waits   bool     // for places at which nothing answers: what works for long may start before them
+	contact contact  // with what has never answered
 }
 
 // New makes a Control.
@@ -75,7 +79,7 @@ func (c *Control) repository(ctx context.Context, location string) (*snapshot.Re
 	if err != nil {
 		return nil, err
 	}
-	stacked, _ := blob.Stack(bucket, blob.StackPolicy{})
+	stacked, _ := blob.Stack(bucket, blob.StackPolicy{Retry: blob.RetryPolicy{Contact: c.contact.bucket()}})
 	repo, err := snapshot.Open(ctx, stacked)
 	if fault.Is(err, fault.NotFound) {
 		err = fault.At(err, location)
@@ -94,6 +98,9 @@ func (c *Control) located(location string) (blob.Location, error) {
 			err = fault.New(fault.Usage, "%q is neither a repository's URL nor a folder", location)
 			err = fault.WithNext(err, "to migrate from a cluster: reshelve migrate --from-cluster http://%s; a repository is s3://…, gs://…, az://…, http://%s/PATH or a folder", location, location)
 		}
+	}
+	if err == nil {
+		err = parsed.CheckScheme(c.wiring.Blobs)
 	}
 	return parsed, err
 }

@@ -32,10 +32,22 @@ func isRecordsAlone(at string) bool {
 	return os.IsNotExist(format) && records == nil
 }
 
+// checkTarget refuses a place that holds records alone.
+func checkTarget(at string) error {
+	if !isRecords(at) {
+		return nil
+	}
+	err := fault.New(fault.Usage, "%q is a place for records, and no target", Bare(at))
+	return fault.WithNext(err, "write it as --coordinate, and as the target the folder of a store or http://HOST:PORT")
+}
+
 // sideOf opens the target of a migration, which is at, and the coordination store that was
 // chosen for it.
 func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*side, error) {
 	create := !req.compares // what is compared with is there
+	if err := checkTarget(at); err != nil {
+		return nil, err
+	}
 	switch {
 	case req.Coordinate == "" || req.Coordinate == "auto" || req.Coordinate == "target":
 		s, err := c.side(ctx, at, create, req.Memory, req.Logger)
@@ -48,13 +60,19 @@ func (c *Control) sideOf(ctx context.Context, at string, req *MigrateRequest) (*
 		err := fault.New(fault.Usage, "--coordinate %q is no place for records", Bare(req.Coordinate))
 		return nil, fault.WithNext(err, "write auto, target, local:DIR or postgres://USER@HOST/DATABASE")
 	}
-	s, err := c.elsewhere(ctx, req.Coordinate, true, req.Memory, req.Logger)
+	t, err := c.target(ctx, at, create, req.Memory, req.Logger)
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.target(ctx, at, create, req.Memory, req.Logger)
+	if req.admit != nil {
+		err = req.admit(&side{client: t.Client})
+	}
+	var s *side
+	if err == nil { // the place is made where it is not there
+		s, err = c.elsewhere(ctx, req.Coordinate, true, req.Memory, req.Logger)
+	}
 	if err != nil {
-		return nil, errors.Join(err, s.leave())
+		return nil, errors.Join(err, t.leave())
 	}
 	s.targets.add(req.recorded(), t)
 	s.client = t.Client
@@ -85,7 +103,7 @@ func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory 
 	s := &side{beside: true, at: Bare(at), targets: &targets{memory: memory, logger: logger}}
 	dir, isLocal := strings.CutPrefix(at, "local:")
 	if !isLocal && isRecords(at) {
-		records, err := c.wiring.Records(ctx, at)
+		records, err := c.contact.records(ctx, at, func(ctx context.Context) (coord.Store, error) { return c.wiring.Records(ctx, at) })
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +114,7 @@ func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory 
 	var records coord.Store
 	var leave func() error
 	err := untilOpen(ctx, func() (err error) {
-		records, leave, err = c.localRecords(ctx, dir, create)
+		records, leave, s.alone, err = c.localRecords(ctx, dir, create)
 		return err
 	})
 	if err != nil {
@@ -106,33 +124,33 @@ func (c *Control) elsewhere(ctx context.Context, at string, create bool, memory 
 	return s, nil
 }
 
-// localRecords opens the coordination store in a folder, or reaches the process that has.
-func (c *Control) localRecords(ctx context.Context, dir string, create bool) (coord.Store, func() error, error) {
+// localRecords opens the coordination store in a folder, or reaches the process that has: alone tells
+// that this one has.
+func (c *Control) localRecords(ctx context.Context, dir string, create bool) (records coord.Store, leave func() error, alone bool, err error) {
 	if conn, err := dialInside(ctx, dir); err == nil {
 		_ = conn.Close()
 		transport := over(func(ctx context.Context) (net.Conn, error) { return dialInside(ctx, dir) })
 		records, err := c.wiring.Remote(ctx, Reached{Client: cluster.Via(transport, dir), Address: "http://store", Transport: transport})
 		if err != nil {
 			transport.CloseIdleConnections()
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		return records, func() error {
 			err := records.Close()
 			transport.CloseIdleConnections()
 			return err
-		}, nil
+		}, false, nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, "coord.db")); os.IsNotExist(err) && !create { // to look makes no store
 		err := fault.At(fault.New(fault.NotFound, "no movements are recorded there"), "local:"+dir)
-		return nil, nil, fault.WithNext(err, "name the folder that migrate was given as --coordinate, as this machine sees it")
+		return nil, nil, false, fault.WithNext(err, "name the folder that migrate was given as --coordinate, as this machine sees it")
 	}
-	records, err := c.wiring.Records(ctx, "local:"+dir)
-	if err != nil {
-		return nil, nil, err
+	if records, err = c.wiring.Records(ctx, "local:"+dir); err != nil {
+		return nil, nil, false, err
 	}
 	socket, err := listenInside(ctx, dir)
 	if err != nil {
-		return nil, nil, errors.Join(err, records.Close())
+		return nil, nil, false, errors.Join(err, records.Close())
 	}
 	server := guardLocal(c.wiring.Offer(records))
 	ended := make(chan struct{})
@@ -144,7 +162,7 @@ func (c *Control) localRecords(ctx context.Context, dir string, create bool) (co
 		_ = server.Close()
 		<-ended
 		return records.Close()
-	}, nil
+	}, true, nil
 }
 
 // targets are those of the movements of one coordination store, as they are met. Safe for

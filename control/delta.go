@@ -83,7 +83,7 @@ func (req *MigrateRequest) nothingBrought(target string) error {
 	if req.Since != "" {
 		err = fault.New(fault.Refused, "no movement that has finished is known to have brought these indices to %s, and is, or moved, %q", target, req.Since)
 	}
-	return fault.WithNext(err, "migrate in full, without --delta and --since; reshelve movement ls lists what is known")
+	return fault.WithNext(err, "migrate in full, without --delta and --since; %s lists what is known", Command("movement", "ls", "--at", req.Place()))
 }
 
 // willGoOn tells, before a snapshot is taken, which indices of a plan a delta will go on with, as

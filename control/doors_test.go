@@ -78,7 +78,7 @@ func TestAWorkerBeyondLoopbackNeedsAToken(t *testing.T) {
 			t.Errorf("%s: %v; %s", listen, err, fault.Next(err))
 		}
 		_, err = c.Work(t.Context(), control.WorkerRequest{Join: filepath.Join(t.TempDir(), "none"), Listen: listen, Token: "t"})
-		if !fault.Is(err, fault.NotFound) {
+		if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Unavailable) { // it listens before it opens the place, and some are not of this machine
 			t.Errorf("%s with a token: %v", listen, err)
 		}
 	}

@@ -38,7 +38,7 @@ var errEnough = errors.New("there are enough")
 // the documents one by one, in the order of indices, shards and positions. In memory is never
 // more than one batch of them. Of a movement that has ended the report holds the causes.
 func (c *Control) Failures(ctx context.Context, req FailuresRequest, summary func(*FailureSummary) error, each func(Failed) error) error {
-	return c.with(ctx, req.At, func(d *drive.Driver, side *side) error {
+	return c.with(ctx, req.At, func(ctx context.Context, d *drive.Driver, side *side) error {
 		m, err := movementOf(ctx, d, side, req.ID, req.At)
 		if err != nil {
 			return ordered(err, req.ID, req.At)

@@ -50,8 +50,8 @@ func (m *meeting) refusal(place string) error {
 			Command("worker", "--join", place, "--once"), Command("movement", "abort", m.other.id, "--at", place))
 	}
 	err := fault.New(fault.Conflict, "movement %s, which is recorded at %s, writes to index %s", m.other.id, m.other.at, m.index)
-	return fault.WithNext(err, "wait for it, or abort it: %s; if its records there are lost: %s --at TARGET lifts its claim",
-		Command("movement", "abort", m.other.id, "--at", m.other.at), Command("movement", "abort", "--records-lost", m.other.id))
+	return fault.WithNext(err, "wait for it, or abort it: %s; if its records there are lost: %s lifts its claim",
+		Command("movement", "abort", m.other.id, "--at", m.other.at), Command("movement", "abort", "--records-lost", m.other.id, "--at", place))
 }
 
 // yields tells whether the other one, which was stored as own was, may still give way.

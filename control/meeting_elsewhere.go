@@ -112,7 +112,7 @@ func (c *Control) claimAll(ctx context.Context, s *side, plan *migrate.Plan, id 
 // LiftClaim removes the claim of a movement whose own records are lost from the target that it
 // wrote to. What the movement made there stays.
 func (c *Control) LiftClaim(ctx context.Context, at, id string) error {
-	return c.with(ctx, at, func(d *drive.Driver, s *side) error {
+	return c.with(ctx, at, func(ctx context.Context, d *drive.Driver, s *side) error {
 		if s.beside {
 			return fault.WithNext(fault.New(fault.Usage, "claims lie on targets"), "name the target that the movement writes to as --at")
 		}
@@ -127,9 +127,9 @@ func (c *Control) LiftClaim(ctx context.Context, at, id string) error {
 	})
 }
 
-// claimed says of a movement that is not recorded at a place that it has a claim there, and
+// claimed says of a movement that is not recorded at the place at that it has a claim there, and
 // where it is recorded.
-func claimed(ctx context.Context, s *side, id string, err error) error {
+func claimed(ctx context.Context, s *side, id, at string, err error) error {
 	if s.beside || !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -140,12 +140,12 @@ func claimed(ctx context.Context, s *side, id string, err error) error {
 	for _, c := range all {
 		if c.ID == id && c.State == movement.Damaged {
 			err = fault.New(fault.Corrupt, "movement %s is not recorded here, and its claim here is damaged", id)
-			return fault.WithNext(err, "reshelve movement abort --records-lost %s lifts the claim", id)
+			return fault.WithNext(err, "%s lifts the claim", Command("movement", "abort", "--records-lost", id, "--at", at))
 		}
 		if c.ID == id {
 			err = fault.New(fault.NotFound, "movement %s is recorded at %s, and only claims indices here", id, c.At)
 			return fault.WithNext(err, "%s shows it; if its records are lost: %s lifts the claim",
-				Command("movement", "status", id, "--at", c.At), Command("movement", "abort", "--records-lost", id))
+				Command("movement", "status", id, "--at", c.At), Command("movement", "abort", "--records-lost", id, "--at", at))
 		}
 	}
 	return err

@@ -10,6 +10,10 @@ import (
 // limit.
 const besideHeap = 72 << 20
 
+// itemPart is the part of the memory that one document may have: on its way to the log and into
+// a segment there are five or more of it.
+const itemPart = 16
+
 // keepBelow lets garbage be collected harder when the heap comes near so many bytes, unless
 // GOMEMLIMIT says when.
 func keepBelow(heap int64) {

@@ -44,7 +44,9 @@ type MigrateRequest struct {
 	Metadata      migrate.Metadata
 	// Planned is told the plan before anything starts; nil: nobody.
 	Planned func(*Preview) `json:"-"`
-	Memory  int64          // bytes to stay below when the target is a folder; 256 MiB
+	// Counting is called, while ids are counted, with how many documents of an index were read, of about so many. It may be nil.
+	Counting func(index string, read, of int64) `json:"-"`
+	Memory   int64                              // bytes to stay below when the target is a folder; 256 MiB
 	// Limits are how fast, and when, it may be; throttle changes them while it runs.
 	Limits  LimitsChange
 	By, Why string
@@ -63,6 +65,8 @@ type MigrateRequest struct {
 	own      string   // the movement whose plan is completed
 	planned  *planned // what planMigration has made of the request; nil: it is yet to
 	compares bool     // nothing is moved: see CompareRequest
+	// admit looks at the target before the place of the records is made elsewhere. Its error ends the opening. It may be nil.
+	admit func(*side) error
 	// stored is called when the movement is on record, before it starts; nil: nobody is.
 	stored func(ctx context.Context, d *drive.Driver, id string) error
 }
@@ -72,6 +76,8 @@ type Movement struct {
 	movement.Record
 	Progress  *migrate.Progress `json:"progress,omitempty"`  // of a migration
 	Reshaping *Reshaping        `json:"reshaping,omitempty"` // of a split or a merge
+	// Idle is why nobody is seen to work at it, though it has something to do; "" while somebody does, or that is not known.
+	Idle string `json:"idle,omitempty"`
 }
 
 // Differences are how many documents the last comparison has found to differ.

@@ -16,9 +16,11 @@ import (
 
 // Movements are those that a place records, by ID, without their progress.
 func (c *Control) Movements(ctx context.Context, at string) (all []movement.Record, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, _ *side) error {
-		all, err = movementsAt(ctx, d, at)
-		return err
+	err = c.with(ctx, at, func(ctx context.Context, d *drive.Driver, s *side) error {
+		if all, err = movementsAt(ctx, d, at); err != nil {
+			return err
+		}
+		return idleMovements(ctx, d, s, all, at)
 	})
 	return all, err
 }
@@ -34,19 +36,9 @@ func movementsAt(ctx context.Context, d *drive.Driver, at string) ([]movement.Re
 
 // Movement is one, with its progress.
 func (c *Control) Movement(ctx context.Context, at, id string) (m *Movement, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
-		m, err = (&lookout{d: d, side: side, id: id, at: at}).look(ctx)
-		return ordered(claimed(ctx, side, id, err), id, at)
-	})
-	return m, err
-}
-
-// Watch looks at a movement until it ends, holds or has failed, and tells of each look. What
-// it returns is the last.
-func (c *Control) Watch(ctx context.Context, at, id string, told func(*Movement)) (m *Movement, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
-		m, err = (&lookout{d: d, side: side, id: id, at: at}).watch(ctx, told)
-		return ordered(err, id, at)
+	err = c.with(ctx, at, func(ctx context.Context, d *drive.Driver, side *side) error {
+		m, err = (&lookout{d: d, side: side, id: id, at: at, alone: side.alone}).look(ctx)
+		return ordered(claimed(ctx, side, id, at, err), id, at)
 	})
 	return m, err
 }
@@ -114,10 +106,10 @@ func unswitched(ctx context.Context, d *drive.Driver, s *side, r *movement.Recor
 // Tell lets a verb happen to a movement. It does not wait for what workers then do. To verify one that has finished is a
 // comparison of its own, which is the movement that it gives.
 func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
-	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
+	err = c.with(ctx, o.At, func(ctx context.Context, d *drive.Driver, side *side) error {
 		id, err := c.carryOut(ctx, d, side, &o, nil)
 		if err != nil {
-			return ordered(claimed(ctx, side, o.ID, err), o.ID, o.At)
+			return ordered(claimed(ctx, side, o.ID, o.At, err), o.ID, o.At)
 		}
 		m, err = movementOf(ctx, d, side, id, o.At)
 		return err
@@ -125,11 +117,11 @@ func (c *Control) Tell(ctx context.Context, o Order) (m *Movement, err error) {
 	return m, err
 }
 
-// with opens the coordination store of a place for a while.
-func (c *Control) with(ctx context.Context, at string, use func(*drive.Driver, *side) error) error {
+// with opens the coordination store of a place for a while. Somebody waits for what is done with it.
+func (c *Control) with(ctx context.Context, at string, use func(context.Context, *drive.Driver, *side) error) error {
 	side, err := c.side(ctx, at, false, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(use(drive.New(side.coord, work.Default.ClockTolerance), side), side.leave())
+	return errors.Join(use(drive.WithPatience(ctx, verbSilence), drive.New(side.coord, work.Default.ClockTolerance), side), side.leave())
 }

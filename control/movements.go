@@ -8,7 +8,11 @@ import (
 // The words in which faces ask for a migration.
 type (
 	Metadata = migrate.Metadata
-	Leases   = work.Policy
+	// Setting is a setting of indices that are made, in the place of the snapshot's.
+	Setting = migrate.Setting
+	// Mapping is the mapping of indices that are made, in the place of the snapshot's.
+	Mapping = migrate.Mapping
+	Leases  = work.Policy
 )
 
 // DefaultLeases are those of a migration that asks for no others.

@@ -27,9 +27,9 @@ type MadeThing struct {
 
 // SetAside takes the damaged record of a movement out of the way. What it has made stays, and is listed.
 func (c *Control) SetAside(ctx context.Context, at, id string) (s *SetAside, err error) {
-	err = c.with(ctx, at, func(d *drive.Driver, side *side) error {
+	err = c.with(ctx, at, func(ctx context.Context, d *drive.Driver, side *side) error {
 		s, err = setAside(ctx, d, id)
-		return ordered(claimed(ctx, side, id, err), id, at)
+		return ordered(claimed(ctx, side, id, at, err), id, at)
 	})
 	return s, err
 }

@@ -14,11 +14,13 @@ import (
 // lookout looks at a movement again and again: a look compared with those before it tells the
 // pace. Looking reads every record of the movement, so who looks often asks for the pause.
 type lookout struct {
-	d     *drive.Driver
-	side  *side // of the movement; nil: nothing is known but the records
-	id    string
-	at    string        // where it is recorded, as orders name the place; "": nobody gives any
-	every time.Duration // between two looks, at least; 0: lookEvery
+	d      *drive.Driver
+	side   *side // of the movement; nil: nothing is known but the records
+	id     string
+	at     string        // where it is recorded, as orders name the place; "": nobody gives any
+	every  time.Duration // between two looks, at least; 0: lookEvery
+	leaves bool          // a watch ends when the place answers no more
+	alone  bool          // no other process has the place open, and this one only looks
 
 	looks  []migrate.Progress // the counts of those before, the oldest first, since it runs
 	moved  time.Time          // when a document was last seen to get on, while it runs
@@ -53,19 +55,24 @@ func pauseAfter(took time.Duration) time.Duration {
 }
 
 // watch looks at the movement until it rests, and tells of each look. What it returns is the
-// last.
+// last. When the place answers no more the last look is told again, with that.
 func (l *lookout) watch(ctx context.Context, told func(*Movement)) (m *Movement, err error) {
-	for {
-		now, err := l.look(ctx)
-		if err != nil && (m == nil || !drive.Passing(err)) {
-			return m, err
-		}
-		if err == nil {
-			m = now
+	for seen := time.Now(); ; {
+		now, err := l.look(drive.WithPatience(ctx, quietAfter))
+		switch {
+		case err == nil:
+			m, seen = now, time.Now()
 			told(m)
 			if rests(&m.Record) {
 				return m, nil
 			}
+		case ctx.Err() != nil:
+		case m == nil || l.leaves || !drive.Passing(err):
+			return m, err
+		case time.Since(seen) > quietAfter:
+			stale := *m
+			stale.Idle = "the place has not answered since " + seen.Format(time.TimeOnly) + ": " + err.Error()
+			told(&stale)
 		}
 		if !l.pauseWithin(ctx) {
 			return m, context.Cause(ctx)
@@ -78,14 +85,19 @@ func (l *lookout) look(ctx context.Context) (*Movement, error) {
 	began := time.Now()
 	m, err := movementOf(ctx, l.d, l.side, l.id, l.at)
 	l.took = time.Since(began)
-	if err != nil || m.Progress == nil {
-		return m, err
+	if err != nil {
+		return nil, err
+	}
+	if m.Progress == nil {
+		m.idle(l.alone, time.Time{})
+		return m, nil
 	}
 	now, err := l.d.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l.judge(m, now)
+	m.idle(l.alone, now)
 	for i := range m.Progress.Hindrances {
 		h := &m.Progress.Hindrances[i]
 		h.Next = Orders(h.Next, l.id, l.at)

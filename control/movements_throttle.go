@@ -24,7 +24,7 @@ func ParseHours(text string) (Hours, error) { return migrate.ParseHours(text) }
 // Throttle changes the limits of a movement: Rate of the order, if any, takes their place, and
 // then change is made. Workers obey within a heartbeat.
 func (c *Control) Throttle(ctx context.Context, o Order, change LimitsChange) (m *Movement, err error) {
-	err = c.with(ctx, o.At, func(d *drive.Driver, side *side) error {
+	err = c.with(ctx, o.At, func(ctx context.Context, d *drive.Driver, side *side) error {
 		m, err = throttle(ctx, d, side, o, change)
 		return ordered(err, o.ID, o.At)
 	})

@@ -164,7 +164,7 @@ func (p *permits) folder(at string) error {
 
 func (p *permits) refusal(what, flag, value string) error {
 	err := fault.New(fault.Refused, "the operator of this process has not allowed the %s", what)
-	return fault.WithNext(err, "if it is meant, start the process with: %s … %s %s", p.program, flag, quoted(value))
+	return fault.WithNext(err, "if it is meant, start the process with: %s … %s %s", p.program, flag, Quoted(value))
 }
 
 // isBelow reports whether a location that is no folder is at or below a prefix, and is read from the same host with

@@ -24,6 +24,8 @@ type planned struct {
 	lost     []error                    // what the repository lacks, and the migration does not need
 	private  []string                   // indices of servers, which nobody named
 	exact    bool                       // documents and bytes are counted, not extrapolated
+	// collapses are what is known of indices whose mapping types become one, by name.
+	collapses map[string]*migrate.Collapse
 }
 
 // planMigration reads what the snapshot holds, and decides what is moved where.
@@ -42,6 +44,9 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		}
 	}
 	req.setDefaults()
+	if req.Metadata, err = req.Metadata.Checked(); err != nil {
+		return nil, err
+	}
 	plan := req.plan()
 	plan.Snapshot, plan.SnapshotUUID, plan.Version = chosen.snapshot.Name, chosen.snapshot.UUID, chosen.snapshot.Version
 	renaming, err := renamings(req.Rename)
@@ -52,7 +57,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 	if chosen.names, left, err = withoutPrivate(ctx, chosen, req.Indices); err != nil {
 		return nil, err
 	}
-	p := &planned{plan: plan, private: left, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true}
+	p := &planned{plan: plan, private: left, snapshot: chosen.snapshot, indices: map[string]*snapshot.Index{}, exact: true, collapses: map[string]*migrate.Collapse{}}
 	streams, err := planStreams(ctx, req, chosen, renaming)
 	if err != nil {
 		return nil, err
@@ -76,7 +81,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 		return nil, err
 	}
 	plan.Digits = work.Digits(items(plan))
-	plan.Templates, err = planTemplates(ctx, req, chosen)
+	plan.Templates, err = planTemplates(ctx, req, chosen, plan)
 	return p, err
 }
 
@@ -84,7 +89,7 @@ func (c *Control) planMigration(ctx context.Context, req *MigrateRequest) (*plan
 func (req *MigrateRequest) plan() *migrate.Plan {
 	return &migrate.Plan{Repository: absolute(req.Repository), Target: req.recorded(), Policy: req.Policy, IntoExisting: req.IntoExisting,
 		NoVersions: req.NoVersions, AllowPartial: req.AllowPartial, AllowFailures: req.AllowFailures, Transform: req.Transform,
-		ItemBytes: req.ItemBytes, Metadata: req.Metadata}
+		ItemBytes: req.ItemBytes, Metadata: req.Metadata, Lossless: !req.Yes}
 }
 
 // withoutPrivate leaves out indices whose names begin with a dot, which servers and their

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
@@ -46,7 +47,13 @@ func checks() []check {
 		{"versions", lookVersions},
 		{"snapshot", lookSnapshot},
 		{"indices", lookIndices},
+		{"mapping types", lookTypes},
+		{"overrides", lookOverrides},
+		{"plugins", lookPlugins},
 		{"templates", lookTemplates},
+		{"target templates", lookApplied},
+		{"aliases", lookAliases},
+		{"pipelines", lookPipelines},
 		{"field limits", lookFields},
 		{"rights", lookRights},
 		{"shards", lookShards},
@@ -72,6 +79,18 @@ func (l *looking) fail(err error) error {
 // refuse makes a problem with its remedy.
 func (l *looking) refuse(next, format string, args ...any) {
 	l.done.Problems = append(l.done.Problems, Tell(fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next)))
+}
+
+// refuseIn adds a problem to an earlier check, which it is about, or to this one where that was not made.
+func (l *looking) refuseIn(earlier, next, format string, args ...any) {
+	at := slices.IndexFunc(l.Checks, func(c Check) bool { return c.Name == earlier })
+	if at < 0 {
+		l.refuse(next, format, args...)
+		return
+	}
+	problem := Tell(fault.WithNext(fault.New(fault.Refused, format, args...), "%s", next))
+	of := &l.Checks[at]
+	of.Passed, of.Problems, l.Problems = false, append(of.Problems, problem), append(l.Problems, problem)
 }
 
 // warn adds a warning with what can be done about it.

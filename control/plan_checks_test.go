@@ -96,8 +96,8 @@ func TestChecksOfATarget(t *testing.T) {
 			problem: "4 shards would be made, replicas counted, and the target has room for 3", next: "cluster.max_shards_per_node"},
 		{name: "a service that hides its shards", look: "shards", changed: map[string]string{"GET /_cluster/health": `400 {"error":"no handler found for uri [/_cluster/health]"}`},
 			found: "the target does not tell its shards"},
-		{name: "there is room on the disk", look: "disk", stored: 40_000, found: "about 78.1 KiB to store, room for 97.7 KiB"},
-		{name: "replicas need room too", look: "disk", stored: 60_000, problem: "about 117.2 KiB would be stored, and the target has room for 97.7 KiB", next: "free disk space"},
+		{name: "there is room on the disk", look: "disk", stored: 40_000, found: "about 78.1 KiB of disk to take (the files of the snapshot, times the copies of each shard), room for 97.7 KiB"},
+		{name: "replicas need room too", look: "disk", stored: 60_000, problem: "about 117.2 KiB of disk would be taken (the files of the snapshot, times the copies of each shard), and the target has room for 97.7 KiB", next: "free disk space"},
 		{name: "above the high watermark", look: "disk", changed: map[string]string{"GET /_cat/allocation": `[{"node":"n1","disk.total":"1000000","disk.avail":"90000"}]`},
 			problem: "node n1 has used 888.7 KiB of 976.6 KiB: it is above the high watermark", next: "add nodes"},
 		{name: "the watermark of the cluster counts", look: "disk", changed: map[string]string{
@@ -148,7 +148,8 @@ func TestCosts(t *testing.T) {
 	l.Plan.Indices[0] = migrate.Index{Source: "books", Target: "books", Shards: 2, Documents: 12_000, Bytes: 3 << 30, Stored: 1 << 30}
 	began := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
 	record := func(id string, took time.Duration, bytes string) movement.Record {
-		return movement.Record{ID: id, Kind: movement.Migrate, State: movement.Finished, Created: began, Report: json.RawMessage(`{"bytes":` + bytes + `}`),
+		return movement.Record{ID: id, Kind: movement.Migrate, State: movement.Finished, Created: began,
+			Plan: json.RawMessage(`{"target":"` + l.Plan.Target + `"}`), Report: json.RawMessage(`{"read":4000,"bytes":` + bytes + `}`),
 			Phases: []movement.Phase{{Name: "documents", Started: began, Ended: began.Add(took)}}}
 	}
 	for _, c := range []struct {
@@ -168,7 +169,7 @@ func TestCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := l.Cost
-		if got.Seconds != c.seconds || got.Documents != 12_000 || got.Items != 2+3 || got.Requests != 384 || got.Disk != 2<<30 {
+		if got.Seconds != c.seconds || got.Documents != 12_000 || got.Items != 2+3 || got.Requests != 384 || got.DiskBytes != 2<<30 || got.SourceBytes != 3<<30 || got.FileBytes != 1<<30 {
 			t.Errorf("after %s: %+v", c.before.ID, got)
 		}
 	}
@@ -180,6 +181,8 @@ func TestATargetThatIsNoOpenIndex(t *testing.T) {
 	for _, c := range []struct{ name, indices, count, says, next string }{
 		{"an alias", `{"books-2":{"aliases":{"books":{}}},"books-1":{"aliases":{"books":{}}}}`, `{"count":3}`, "books is an alias of the target, of books-1, books-2", "--rename shelf=books-1 --into-existing"},
 		{"a data stream", `{".ds-books-000001":{"aliases":{},"data_stream":"books"}}`, `{"count":3}`, "books is a data stream", "--data-streams append"},
+		{"a full disk", `{"books":{"aliases":{},"settings":{"index.blocks.read_only_allow_delete":"true"}}}`, `{"count":3}`, "books of the target has the block blocks.read_only_allow_delete, which a server sets when its disk is full", `PUT /books/_settings {"index.blocks.read_only_allow_delete":null}`},
+		{"a read-only index", `{"books":{"aliases":{},"settings":{"index.blocks.write":"true"}}}`, `{"count":3}`, "books of the target has the block blocks.write", `remove it: PUT /books/_settings {"index.blocks.write":null}`},
 		{"a closed index", `{"books":{"aliases":{}}}`, `400 {"error":{"type":"index_closed_exception","reason":"closed","index":"books"}}`, "index_closed_exception", "open the index"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,28 +3,28 @@ package control
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/migrate"
-	"github.com/reshelve/reshelve/movement"
 )
 
-// Cost is about what a migration takes.
+// Cost is about what a migration takes. It counts three kinds of bytes: of sources, as a client reads them, which rates are of; of the
+// files that hold them in the snapshot, compressed, with their index; and on disk.
 type Cost struct {
 	Documents int64 `json:"documents"`
-	Bytes     int64 `json:"bytes"` // of sources
-	// Exact is false when documents and bytes are extrapolated from the first of each segment.
-	Exact    bool  `json:"exact"`
-	Items    int   `json:"items"`    // pieces of work for workers
-	Requests int64 `json:"requests"` // bulk requests to the target, if none is repeated
-	Disk     int64 `json:"disk"`     // bytes on the target, its replicas counted
-	// Seconds are how long the documents take at the rate at which the movement Like copied
-	// into this target; 0 when none did for long enough to tell.
+	// SourceBytes are not known (0) while a snapshot is yet to be taken: no server tells them.
+	SourceBytes int64 `json:"sourceBytes,omitempty"`
+	// Exact is false when documents and bytes of sources are extrapolated from the first of each segment, or the snapshot is
+	// yet to be taken.
+	Exact     bool  `json:"exact"`
+	FileBytes int64 `json:"fileBytes"` // of one copy of each shard: in the snapshot, or on the source while that is yet to be taken
+	Items     int   `json:"items"`     // pieces of work for workers
+	Requests  int64 `json:"requests"`  // bulk requests to the target, if none is repeated
+	// DiskBytes are an estimate of what the target stores: the files, times the copies of each shard there.
+	DiskBytes int64 `json:"diskBytes"`
+	// Seconds are how long the documents take at the rate at which the movement Like copied into this target; 0 when none
+	// that did so is like this one (see likest), or only what has changed is copied.
 	Seconds float64 `json:"seconds,omitempty"`
 	Like    string  `json:"like,omitempty"`
 	Rate    float64 `json:"rate,omitempty"` // bytes of sources in a second, in that movement
@@ -39,55 +39,32 @@ const (
 // costs adds up what the plan takes, when all indices of the preview are known.
 func (l *looking) costs(ctx context.Context) error {
 	c := Cost{Exact: l.exact, Items: items(l.Plan)}
+	changes := false
 	for i, index := range l.Plan.Indices {
+		changes = changes || index.Since != nil
 		c.Documents += index.Documents
-		c.Bytes += index.Bytes
+		c.SourceBytes += index.Bytes
+		c.FileBytes += index.Stored
 		c.Requests += max(int64(index.Shards), index.Bytes/requestBytes, index.Documents/requestDocs)
 		copies := int64(1)
 		if bodies := l.Indices[i].bodies; len(bodies) > 0 {
 			copies += replicasOf(&bodies[0])
 		}
-		c.Disk += index.Stored * copies
-	}
-	like, rate, err := lastRate(ctx, drive.New(l.side.coord, 0))
-	if rate > 0 {
-		c.Seconds, c.Like, c.Rate = float64(c.Bytes)/rate, like, rate
+		c.DiskBytes += index.Stored * copies
 	}
 	l.Cost = c
-	return err
-}
-
-// lastRate is how many bytes in a second the newest migration of the place has copied that
-// took some time.
-func lastRate(ctx context.Context, d *drive.Driver) (id string, rate float64, err error) {
-	all, err := d.Movements(ctx)
+	if changes { // how many there are is not known
+		return nil
+	}
+	all, err := drive.New(l.side.coord, 0).Movements(ctx)
 	if err != nil {
-		return "", 0, err
+		return err
 	}
-	slices.SortFunc(all, func(a, b movement.Record) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID)) })
-	for i := range all {
-		if rate := rateOf(&all[i]); rate > 0 {
-			return all[i].ID, rate, nil
-		}
+	if last := likest(copying{target: l.Plan.Target, transformed: l.Plan.Transform != "", documents: c.Documents, bytes: c.SourceBytes}, copiesOf(all)); last != nil {
+		l.Cost.Rate, l.Cost.Like = float64(last.bytes)/last.took.Seconds(), last.id
+		l.Cost.Seconds = float64(c.SourceBytes) / l.Cost.Rate
 	}
-	return "", 0, nil
-}
-
-// longEnough is for how long documents must have been copied to tell a rate.
-const longEnough = 5 * time.Second
-
-// rateOf is how many bytes of sources a movement has copied in a second; 0 when it does not tell.
-func rateOf(m *movement.Record) float64 {
-	var p migrate.Progress
-	if m.Kind != movement.Migrate || json.Unmarshal(m.Report, &p) != nil {
-		return 0
-	}
-	for _, phase := range m.Phases {
-		if took := phase.Ended.Sub(phase.Started); phase.Name == "documents" && took >= longEnough {
-			return float64(p.Bytes) / took.Seconds()
-		}
-	}
-	return 0
+	return nil
 }
 
 // lookShards compares the shards that are made with what the target may open.
@@ -98,7 +75,8 @@ func lookShards(ctx context.Context, l *looking) (string, error) {
 	wanted := int64(0)
 	for i, index := range l.Plan.Indices {
 		for j := range l.Indices[i].bodies {
-			wanted += int64(max(l.Plan.Metadata.Shards, index.Shards)) * (1 + replicasOf(&l.Indices[i].bodies[j]))
+			body := &l.Indices[i].bodies[j]
+			wanted += int64(shardsOf(body, cmp.Or(l.Plan.Metadata.Shards, index.Shards))) * (1 + replicasOf(body))
 		}
 	}
 	open, most, err := l.side.client.Shards(ctx)
@@ -111,7 +89,7 @@ func lookShards(ctx context.Context, l *looking) (string, error) {
 		return fmt.Sprintf("%d to create, of any number", wanted), nil
 	case int64(open)+wanted > int64(most):
 		l.refuse("raise cluster.max_shards_per_node, add nodes, or make fewer with --shards or --index",
-			"%d shards would be made, replicas counted, and the target has room for %d", wanted, most-open)
+			"%d shards would be made, replicas counted, and the target has room for %d: %d of %d are open (cluster.max_shards_per_node, for each data node)", wanted, most-open, open, most)
 	}
 	return fmt.Sprintf("%d to create, %d of %d are open", wanted, open, most), nil
 }
@@ -143,11 +121,12 @@ func lookDisk(ctx context.Context, l *looking) (string, error) {
 }
 
 func (l *looking) fits(free int64) (string, error) {
-	if l.Cost.Disk > free {
+	const estimated = "(the files of the snapshot, times the copies of each shard)"
+	if l.Cost.DiskBytes > free {
 		l.refuse("free disk space on the target, add nodes, or move fewer indices or replicas",
-			"about %s would be stored, and the target has room for %s", bytesOf(l.Cost.Disk), bytesOf(free))
+			"about %s of disk would be taken %s, and the target has room for %s", bytesOf(l.Cost.DiskBytes), estimated, bytesOf(free))
 	}
-	return fmt.Sprintf("about %s to store, room for %s", bytesOf(l.Cost.Disk), bytesOf(free)), nil
+	return fmt.Sprintf("about %s of disk to take %s, room for %s", bytesOf(l.Cost.DiskBytes), estimated, bytesOf(free)), nil
 }
 
 // bytesOf is a size for people.

@@ -28,17 +28,24 @@ type PreviewTemplate struct {
 	There bool `json:"there"` // the target has one of that name, and it is left as it is
 	// Changes are what the rules of package translate make of it.
 	Changes []translate.Change `json:"changes,omitempty"`
+
+	body json.RawMessage // nil when it is there, or cannot be made
 }
 
-// planTemplates chooses the templates of a plan.
-func planTemplates(ctx context.Context, req *MigrateRequest, chosen selection) ([]migrate.Template, error) {
+// planTemplates chooses the templates of a plan. A data stream that is appended to needs those of its own name.
+func planTemplates(ctx context.Context, req *MigrateRequest, chosen selection, plan *migrate.Plan) ([]migrate.Template, error) {
 	choice := migrate.Choice{None: req.Templates.None, Patterns: map[migrate.TemplateKind][]string{
 		migrate.ComposableTemplate: req.Templates.Composable, migrate.ComponentTemplate: req.Templates.Components, migrate.LegacyTemplate: req.Templates.Legacy}}
 	if choice.None {
 		return nil, nil
 	}
 	if len(req.Indices) > 0 {
-		choice.For = chosen.names
+		choice.For = slices.Clone(chosen.names)
+		for _, index := range plan.Indices {
+			if index.Stream != nil {
+				choice.For = append(choice.For, index.Stream.Name, index.Stream.From())
+			}
+		}
 	}
 	global, err := chosen.snapshot.Global(ctx)
 	if err != nil {
@@ -66,7 +73,7 @@ func lookTemplates(ctx context.Context, l *looking) (string, error) {
 			if err := l.fail(err); err != nil {
 				return "", err
 			}
-			shown.Changes = body.Changes
+			shown.Changes, shown.body = body.Changes, body.JSON
 			if lost := losses(shown.Changes); lost != "" && !l.req.Yes {
 				l.refuse("accept that with --yes, or make "+t.Name+" on the target as you want it before", "%s %s loses meaning on the target: %s", t.Kind, t.Name, lost)
 			}
@@ -80,7 +87,7 @@ func lookTemplates(ctx context.Context, l *looking) (string, error) {
 func losses(changes []translate.Change) string {
 	var lost []string
 	for _, change := range changes {
-		if change.Loses {
+		if change.Loses && !migrate.OfAliases(change.Rule) { // of those there is a check of its own
 			lost = append(lost, change.Where+": "+change.What)
 		}
 	}

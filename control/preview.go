@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -24,6 +25,8 @@ type Preview struct {
 	Pipelines []string `json:"pipelines,omitempty"`
 	// Private are indices with a dot in front, which are left out because nobody named them.
 	Private []string `json:"private,omitempty"`
+	// Unknown is what will be known only of a snapshot that is yet to be taken, in words.
+	Unknown []string `json:"unknown,omitempty"`
 	Cost    Cost     `json:"cost"`
 	// Checks are what was looked at before, each passed or failed.
 	Checks []Check `json:"checks"`
@@ -39,10 +42,15 @@ type PreviewIndex struct {
 	Stream string `json:"stream,omitempty"`
 	// Targets are the indices that it becomes where its mapping types are split.
 	Targets []string `json:"targets,omitempty"`
-	There   bool     `json:"there"` // the target has it, and it is left as it is
-	Holds   int64    `json:"holds"` // documents that the target has in it
+	There   bool     `json:"there"`            // the target has it, and it is left as it is
+	Holds   int64    `json:"holds"`            // documents that the target has in it
+	Closed  bool     `json:"closed,omitempty"` // on the target, which does not count what it holds
 	// Changes are what the rules of package translate make of its metadata.
 	Changes []Change `json:"changes,omitempty"`
+	// Collapse is what becomes of ids that its mapping types have in common, where these become one index.
+	Collapse *migrate.Collapse `json:"collapse,omitempty"`
+	// Applied is what templates of the target do to what is created.
+	Applied []migrate.Applied `json:"applied,omitempty"`
 
 	bodies []translate.Body
 }
@@ -54,6 +62,7 @@ func (c *Control) Preview(ctx context.Context, req MigrateRequest) (*Preview, er
 		return nil, err
 	}
 	defer remove()
+	c = c.planning()
 	side, err := c.sideOf(ctx, at, &req)
 	if err != nil {
 		return nil, err
@@ -68,11 +77,14 @@ func existing(target string) (at string, remove func(), err error) {
 	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
 		return target, func() {}, nil
 	}
+	if err := errors.Join(checkTarget(target), checkFolder(target, true)); err != nil {
+		return "", nil, err
+	}
 	if _, err := os.Stat(target); err == nil {
 		return target, func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "reshelve-preview-")
-	return dir, func() { _ = os.RemoveAll(dir) }, fault.Wrap(fault.Unavailable, err)
+	dir, err := previewFolder()
+	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
 func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) (*Preview, error) {
@@ -90,15 +102,24 @@ func (c *Control) preview(ctx context.Context, req *MigrateRequest, side *side) 
 func (c *Control) look(ctx context.Context, req *MigrateRequest, side *side, planned *planned, checks []check) (p *Preview, err error) {
 	p = &Preview{Plan: planned.plan, Private: planned.private}
 	for _, check := range checks {
-		done := Check{Name: check.name}
-		if done.Found, err = check.look(ctx, &looking{p, planned, c, req, side, &done}); err != nil {
-			return nil, fault.At(err, "check "+check.name)
+		if err := check.on(ctx, &looking{Preview: p, planned: planned, control: c, req: req, side: side}); err != nil {
+			return nil, err
 		}
-		done.Passed = len(done.Problems) == 0
-		p.Checks = append(p.Checks, done)
-		p.Problems = append(p.Problems, done.Problems...)
 	}
 	return p, nil
+}
+
+// on makes the check, and adds what it has found to the preview.
+func (k *check) on(ctx context.Context, l *looking) (err error) {
+	done := Check{Name: k.name}
+	l.done = &done
+	if done.Found, err = k.look(ctx, l); err != nil {
+		return fault.At(err, "check "+k.name)
+	}
+	done.Passed = len(done.Problems) == 0
+	l.Checks = append(l.Checks, done)
+	l.Problems = append(l.Problems, done.Problems...)
+	return nil
 }
 
 func previewIndex(ctx context.Context, snap *snapshot.Snapshot, target *cluster.Client, plan *migrate.Plan, index migrate.Index) (p PreviewIndex, err error) {
@@ -143,8 +164,8 @@ func refuseAlias(ctx context.Context, target *cluster.Client, source, name strin
 	if err != nil {
 		return err
 	}
-	if _, is := found[name]; is || len(found) == 0 {
-		return nil
+	if index, is := found[name]; is || len(found) == 0 {
+		return refuseBlocked(name, index.Settings)
 	}
 	behind := slices.Sorted(maps.Keys(found))
 	if found[behind[0]].DataStream == name {

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"strings"
@@ -34,12 +33,6 @@ func TestNobodyAtAnAddressIsSaidSoon(t *testing.T) {
 				t.Errorf("as a source %s, after %s: %v", at, time.Since(began), err)
 			}
 		}
-	}
-	patient, stop := context.WithTimeout(t.Context(), 3*time.Second)
-	defer stop()
-	waits := &Control{waits: true}
-	if _, err := waits.target(patient, refused, false, 0, slog.New(slog.DiscardHandler)); !fault.Is(err, fault.Interrupted) && patient.Err() == nil {
-		t.Errorf("what works for long waits: %v", err)
 	}
 }
 

@@ -89,6 +89,10 @@ func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePla
 			return nil, fault.WithNext(fault.New(fault.Usage, "the pause budget %q is no time to wait", req.PauseBudget), "write 250ms, or 1s")
 		}
 	}
+	if req.Kind == movement.Merge && len(p.Shards) == 1 {
+		err := fault.At(fault.New(fault.Refused, "it has one shard, %d, which has no neighbour to be merged with", p.Shards[0].Number), "index "+req.Index)
+		return nil, fault.WithNext(err, "split it first, if that is wanted: %s", commandAt(req.At, "split", req.Index, "--by", "2"))
+	}
 	weights, files, err := k.weigh(ctx, req.Index, p)
 	if err != nil {
 		return nil, err
@@ -147,7 +151,8 @@ func (req *ReshapeRequest) check() error {
 func (s *Shape) plan(p placement.Placement, w placement.Weights) (placement.Plan, error) {
 	switch {
 	case len(s.Shards) > 0:
-		return p.Join(s.Shards, w)
+		plan, err := p.Join(s.Shards, w)
+		return plan, s.joined(p, err)
 	case s.HalveLargest:
 		return p.HalveLargest(w)
 	case s.By != 0:
@@ -188,11 +193,7 @@ func (req *ReshapeRequest) again() string {
 	}
 	switch {
 	case len(req.Shards) > 0:
-		all := make([]string, len(req.Shards))
-		for i, n := range req.Shards {
-			all[i] = number(n)
-		}
-		words = append(words, "--shards", strings.Join(all, ","))
+		words = append(words, "--shards", placement.Numbers(req.Shards))
 	case req.By != 0:
 		words = append(words, "--by", strconv.Itoa(req.By))
 	case req.Into != 0:
@@ -206,6 +207,15 @@ func (req *ReshapeRequest) again() string {
 		words = append(words, "--keep-way-back")
 	}
 	return commandAt(req.At, words...)
+}
+
+// joined adds to the refusal of a merge the command that joins all shards of the index.
+func (s *Shape) joined(p placement.Placement, err error) error {
+	if err == nil || len(p.Shards) < 2 {
+		return err
+	}
+	all := commandAt(s.At, string(movement.Merge), s.Index, "--shards", placement.NumbersOf(p.Shards))
+	return fault.Reword(err, func(next string) string { return next + "; " + all + " joins all of them" })
 }
 
 // instead puts the command that would work into the refusal of a plan that has one.

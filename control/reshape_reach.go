@@ -56,7 +56,7 @@ const reshapeMemory = 256 << 20
 // PreviewReshape plans a split or a merge, and starts nothing.
 func (c *Control) PreviewReshape(ctx context.Context, at string, req ReshapeRequest) (planned *ReshapePlan, err error) {
 	req.At = Bare(at)
-	err = c.reshaping(ctx, at, 0, func(_ *side, r reshaper) error {
+	err = c.planning().reshaping(ctx, at, 0, func(_ *side, r reshaper) error {
 		planned, err = r.PlanReshape(ctx, req)
 		return err
 	})

@@ -71,9 +71,9 @@ func fetch[T any](ctx context.Context, client *cluster.Client, r cluster.Request
 
 // ReshapedGroup is what is handed off in one step, for people.
 type ReshapedGroup struct {
-	Shards string // "shard 0 → 0, 1, 2"
+	Shards string // "0 → 0-2"
 	State  string // SOURCE, CLONE, HANDOFF, SPLIT, DONE, dropped
-	H      string // what the sources had done when they handed off; ""
+	H      string // the last write of each source before it handed off; ""
 }
 
 // Groups are those of a reshaping, as its record stands; none when there is no record any more.
@@ -87,25 +87,42 @@ func (m *Movement) Groups() (all []ReshapedGroup) {
 	}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		var from, to, h []string
+		var from, to []uint32
+		var h []string
 		for j := range g.Sources {
 			s := &g.Sources[j]
-			from = append(from, fmt.Sprint(s.Shard))
+			from = append(from, s.Shard)
 			if s.Keeps != nil {
-				to = append(to, fmt.Sprint(s.Shard))
+				to = append(to, s.Shard)
 			}
 			if g.HandedOff() {
-				h = append(h, s.H.String())
+				h = append(h, lastWrite(s.H))
 			}
 		}
 		state := string(g.Fate)
 		for j := range g.Targets {
-			to = append(to, fmt.Sprint(g.Targets[j].Shard))
+			to = append(to, g.Targets[j].Shard)
 			if g.Fate == transfer.Goes {
 				state = string(g.Targets[j].State)
 			}
 		}
-		all = append(all, ReshapedGroup{Shards: strings.Join(from, ", ") + " → " + strings.Join(to, ", "), State: state, H: strings.Join(h, ", ")})
+		all = append(all, ReshapedGroup{Shards: placement.Numbers(from) + " → " + placement.Numbers(to), State: state, H: few(h)})
 	}
 	return all
+}
+
+// lastWrite says which write of a source was its last one before the hand-off.
+func lastWrite(h transfer.Position) string {
+	if h.SeqNo < 0 {
+		return fmt.Sprintf("shard %d: nothing written", h.Shard)
+	}
+	return fmt.Sprintf("shard %d: sequence number %d", h.Shard, h.SeqNo)
+}
+
+// few is a list for people: of many the first and the last, and how many there are.
+func few(all []string) string {
+	if n := len(all); n > 4 {
+		return fmt.Sprintf("%s, … %s (%d)", all[0], all[n-1], n)
+	}
+	return strings.Join(all, ", ")
 }

@@ -8,7 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/reshelve/reshelve/coord"
@@ -55,7 +55,7 @@ type FaceOptions struct {
 // face's default.
 type Limits struct {
 	BodyBytes     int64         `yaml:"max-body"`        // of a request's body, as sent and decompressed
-	ItemBytes     int64         `yaml:"max-item"`        // of one source in a bulk request
+	ItemBytes     int64         `yaml:"max-item"`        // of one source; a sixteenth of the memory
 	InFlightBytes int64         `yaml:"max-in-flight"`   // of all bodies at work; beyond: 429
 	Depth         int           `yaml:"max-depth"`       // of nested objects and arrays in JSON
 	HeaderBytes   int64         `yaml:"max-headers"`     // of a request's headers
@@ -97,13 +97,16 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 		req.Logger = slog.Default()
 	}
 	if req.Limits.InFlightBytes == 0 {
-		req.Limits.InFlightBytes = req.Memory / 2
+		req.Limits.InFlightBytes = req.Memory / 4
 	}
 	if req.Compat != "" && req.Compat != CompatOpenSearch && req.Compat != CompatElasticsearch {
 		err := fault.New(fault.Usage, "--compat is %q, which is no known product", req.Compat)
 		return fault.WithNext(err, "write --compat %s, or leave it out for clients of OpenSearch", CompatElasticsearch)
 	}
-	keepBelow(req.Memory)
+	if req.Limits.ItemBytes == 0 {
+		req.Limits.ItemBytes = min(cmp.Or(req.Limits.BodyBytes, 100<<20), req.Memory/itemPart)
+	}
+	keepBelow(max(req.Memory-besideHeap, req.Memory/2))
 	if threads := runtime.GOMAXPROCS(0); threads < minThreads && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(minThreads)
 	}
@@ -116,16 +119,47 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 		return err
 	}
 	bound, err := c.bound(req.Allow, "reshelve serve", false)
+	if err == nil {
+		err = checkServed(req.Data)
+	}
 	if err != nil {
 		return err
 	}
-	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger, LeaveOut: req.LeaveOut})
+	listener, err := listenServe(ctx, host, cmp.Or(req.Limits.Connections, connectionsFor(mostFiles())))
 	if err != nil {
 		return err
 	}
-	err = bound.serve(ctx, opened, req, host, d, func(address string) {
+	return c.serveOn(ctx, bound, req, listener, d, func(serving Serving) {
+		serving.TookMillis = time.Since(began).Milliseconds()
+		ready(serving)
+	})
+}
+
+// listenServe listens where a store is to be served, for so many connections at once.
+func listenServe(ctx context.Context, listen string, most int) (net.Listener, error) {
+	var config net.ListenConfig
+	tcp, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
+		return nil, fault.WithNext(err, "stop what listens there, or choose another address with --listen")
+	}
+	return newBounded(tcp, most), nil
+}
+
+// serveOn answers on a listener: about the opening of the folder, and then for its store. Bound are the calls that
+// movements may make.
+func (c *Control) serveOn(ctx context.Context, bound *Control, req ServeRequest, tcp net.Listener, d *door.Door, ready func(Serving)) error {
+	f := c.newFront(d, req)
+	f.on(tcp)
+	opened, err := c.openFolder(ctx, req.Data, FolderOptions{Memory: req.Memory / 4, Logger: req.Logger, LeaveOut: req.LeaveOut, maxSource: req.Limits.ItemBytes})
+	if err != nil {
+		f.abandon()
+		return err
+	}
+	address := tcp.Addr().String()
+	err = bound.serve(ctx, opened, req, f, address, func() {
 		serving := opened.serving()
-		serving.Address, serving.Data, serving.TookMillis = address, req.Data, time.Since(began).Milliseconds()
+		serving.Address, serving.Data = "http://"+address, req.Data
 		ready(serving)
 	})
 	closing := opened.close()
@@ -135,47 +169,51 @@ func (c *Control) Serve(ctx context.Context, req ServeRequest, ready func(Servin
 	return errors.Join(err, closing)
 }
 
-// serve answers on the address and on the folder's socket.
-func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, listen string, d *door.Door, ready func(string)) error {
-	var config net.ListenConfig
-	tcp, err := config.Listen(ctx, "tcp", listen)
-	if err != nil {
-		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
-		return fault.WithNext(err, "stop what listens there, or choose another address with --listen")
-	}
-	tcp = newBounded(tcp, cmp.Or(req.Limits.Connections, mostConnections))
+// serve lets the store of a folder answer, on the folder's socket too, until ctx ends.
+func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequest, f *front, address string, ready func()) error {
 	socket, err := listenInside(ctx, req.Data)
 	if err != nil {
-		return errors.Join(err, tcp.Close())
+		f.abandon()
+		return err
 	}
-	server := c.wiring.Face(opened.store, FaceOptions{req.Limits, req.Compat}, opened.movements())
+	face := c.wiring.Face(opened.store, FaceOptions{req.Limits, req.Compat}, opened.movements()) // which itself serves nothing
+	f.RegisterOnShutdown(func() { _ = face.Shutdown(context.WithoutCancel(ctx)) })
 	inside := newPipes()
 	if c.wiring.Steer != nil {
 		desk := c.serveDesk(opened, req.Data, inside.dial, req.Logger)
 		desk.attending()
-		c.wiring.Steer(server, desk)
+		c.wiring.Steer(face, desk)
 		defer desk.Close() // it is closed below, but when nothing can be served
 		context.AfterFunc(ctx, desk.stop)
 	}
-	guarded := guard(d, server)
-	var serving sync.WaitGroup
-	ended := make(chan error, 3) // of which the first tells
-	for _, listener := range []net.Listener{tcp, socket, inside} {
-		serving.Go(func() { ended <- guarded.serve(listener) })
-	}
-	ready("http://" + tcp.Addr().String())
+	writes := &pulse{over: ctx.Done(), ask: func(context.Context) error { return opened.store.Health().ReadOnly }}
+	f.answer((&serveHealth{data: req.Data, since: time.Now(), store: opened.store, disk: writes}).before(face.Handler))
+	f.on(socket)
+	f.on(inside)
+	ready()
 	select {
 	case <-ctx.Done():
-	case err = <-ended:
-		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+listen)
+	case err = <-f.ended:
+		err = fault.At(fault.New(fault.Unavailable, "%w", err), "listening on "+address)
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopWithin)
 	defer cancel()
-	if server.Shutdown(stopping) != nil {
-		_ = server.Close() // what is still at work has had its time; it was not answered
-	}
-	serving.Wait()
+	f.leave(stopping)
 	return err
+}
+
+// checkServed refuses a data folder that is none, and a new one that was meant as an address.
+func checkServed(dir string) error {
+	about, err := os.Stat(dir)
+	switch {
+	case err == nil && !about.IsDir():
+		err = fault.New(fault.Usage, "it is a file, and no folder")
+	case err != nil && (strings.Contains(dir, "://") || isHostPort(dir)):
+		err = fault.New(fault.Usage, "it is an address, and no folder")
+	default:
+		return nil
+	}
+	return fault.WithNext(fault.At(err, "--data", dir), "name a folder, which is made when it is not there: %s", Command("serve", "--data", "./data"))
 }
 
 // openedFolder is a folder with its store.
@@ -191,7 +229,7 @@ func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, folder.Coord, folder.Engine, store.Options{Logger: o.Logger})
+	s, err := store.Open(ctx, folder.Coord, folder.Engine, store.Options{Logger: o.Logger, MaxSource: o.maxSource})
 	if err != nil {
 		return nil, errors.Join(fault.At(err, dir), folder.Engine.Close(), folder.Coord.Close())
 	}

@@ -7,10 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
@@ -26,6 +26,7 @@ type side struct {
 	desk   *Desk         // of a folder that this process has opened; nil else
 	lane   *reshard.Lane // of its store
 
+	alone   bool     // this process has opened the folder of the store, which no other has therefore
 	beside  bool     // the store lies beside all targets
 	at      string   // where such a store is
 	targets *targets // of such a store
@@ -64,14 +65,12 @@ func (c *Control) target(ctx context.Context, at string, create bool, memory int
 		if err != nil {
 			return nil, err
 		}
-		if !c.waits {
-			options.Soon = reachedWithin
-		}
+		c.contact.cluster(&options)
 		client, err := cluster.Open(ctx, options)
 		if err != nil {
 			return nil, err
 		}
-		return &target{Reached: Reached{Client: client, Address: at}, leave: func() error { return nil }}, nil
+		return &target{Reached: Reached{Client: client, Address: at, Transport: client.Transport()}, leave: func() error { return nil }}, nil
 	}
 	if err := c.permits.folder(at); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func (c *Control) targetFolder(ctx context.Context, at string, create bool, memo
 	}
 	if _, err := os.Stat(filepath.Join(at, "format")); os.IsNotExist(err) && !create { // to look makes no store
 		err := fault.At(fault.New(fault.NotFound, "it is no data folder of reshelve"), at)
-		return nil, fault.WithNext(err, "name the folder of a store; reshelve serve --data DIR makes one")
+		return nil, fault.WithNext(err, "name the folder of a store; %s makes one there", Command("serve", "--data", at))
 	}
 	opened, err := c.take(ctx, at, memory, logger)
 	if err != nil {
@@ -150,13 +149,25 @@ func (c *Control) through(at string, memory int64, logger *slog.Logger) *target 
 // checkFolder refuses what is meant to be a cluster, and a folder that is not there unless it
 // may be made.
 func checkFolder(at string, create bool) error {
-	_, err := os.Stat(at)
+	if at == "" {
+		err := fault.New(fault.Usage, "the place of the store is empty")
+		return fault.WithNext(err, "name the folder of a store, or http://HOST:PORT")
+	}
+	about, err := os.Stat(at)
+	if err == nil && !about.IsDir() {
+		err := fault.At(fault.New(fault.Usage, "it is a file, and no folder"), at)
+		return fault.WithNext(err, "name the data folder of a store, or http://HOST:PORT")
+	}
 	if err == nil {
 		return nil
 	}
 	if scheme, _, is := strings.Cut(at, "://"); is {
 		err := fault.New(fault.Usage, "%q is neither a URL of a cluster nor a folder: nothing is known of %s", at, scheme)
 		return fault.WithNext(err, "for a cluster write http://… or https://…; for a folder its path")
+	}
+	if scheme, rest, is := strings.Cut(at, ":"); is && slices.Contains([]string{"http", "https"}, strings.ToLower(scheme)) {
+		err := fault.New(fault.Usage, "%q is neither a URL of a cluster nor a folder", at)
+		return fault.WithNext(err, "for a cluster write http://HOST:PORT or https://HOST:PORT; for a folder its path: ./%s", strings.TrimLeft(rest, "./"))
 	}
 	if isHostPort(at) {
 		err := fault.New(fault.Usage, "%q is neither a URL nor a folder", at)
@@ -169,24 +180,21 @@ func checkFolder(at string, create bool) error {
 	return nil
 }
 
-// isHostPort tells whether a text is HOST:PORT, as somebody writes who has left http:// away.
+// isHostPort reports whether a text begins with HOST:PORT, as an address does whose http:// was left away.
 func isHostPort(text string) bool {
-	_, port, err := net.SplitHostPort(text)
-	if err != nil || strings.ContainsAny(text, "/\\") {
+	host, _, _ := strings.Cut(text, "/")
+	name, port, err := net.SplitHostPort(host)
+	if err != nil || name == "" || strings.Contains(host, "\\") {
 		return false
 	}
 	_, err = strconv.ParseUint(port, 10, 16)
 	return err == nil
 }
 
-// reachedWithin is how long a cluster is asked whose port is refused, or whose host is not known: one that starts may be
-// there in a moment.
-const reachedWithin = time.Second
-
 // coordinated adds the coordination store that goes with a target.
 func (c *Control) coordinated(ctx context.Context, t *target) (*side, error) {
 	if t.records != nil {
-		return &side{client: t.Client, coord: t.records, leave: t.leave, desk: t.desk, lane: t.desk.side.lane}, nil
+		return &side{client: t.Client, coord: t.records, leave: t.leave, desk: t.desk, lane: t.desk.side.lane, alone: true}, nil
 	}
 	records, err := c.wiring.Coordinate(ctx, t.Reached)
 	if err != nil {

@@ -19,7 +19,12 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 		return c.preview(ctx, req, side)
 	}
 	req.setDefaults()
-	if _, err := c.located(absolute(req.Repository)); err != nil { // before the source is told to write there
+	checked, err := req.Metadata.Checked() // before a snapshot is taken
+	if err != nil {
+		return nil, err
+	}
+	req.Metadata = checked
+	if _, err := c.located(req.Repository); err != nil { // before the source is told to write there
 		return nil, err
 	}
 	source, err := c.openSource(ctx, req.FromCluster)
@@ -44,6 +49,7 @@ func (c *Control) prepare(ctx context.Context, req *MigrateRequest, side *side) 
 	if err := c.expect(ctx, p, req, side, source); err != nil {
 		return nil, err
 	}
+	p.Unknown = append(p.Unknown, "how large the sources are, uncompressed: what is shown is what the files of the source take, one copy of each shard")
 	return p, c.refuseTwice(ctx, side, p.Plan, "")
 }
 
@@ -92,7 +98,8 @@ func (c *Control) expect(ctx context.Context, p *Preview, req *MigrateRequest, s
 			return err
 		}
 		size := sizes[name]
-		p.Plan.Indices = append(p.Plan.Indices, migrate.Index{Source: name, Target: target, Shards: size.Shards, Documents: size.Documents, Bytes: size.Primary})
+		p.Plan.Indices = append(p.Plan.Indices, migrate.Index{Source: name, Target: target, Shards: size.Shards, Documents: size.Documents, Stored: size.Primary})
+		p.Cost.Documents, p.Cost.FileBytes = p.Cost.Documents+size.Documents, p.Cost.FileBytes+size.Primary
 	}
 	if err := checkRenamings(renaming, p.Plan.Indices); err != nil {
 		return err
@@ -159,7 +166,7 @@ func (c *Control) openSource(ctx context.Context, at string) (*cluster.Client, e
 	if err != nil {
 		return nil, err
 	}
-	options.Soon = reachedWithin
+	c.contact.cluster(&options)
 	return cluster.Open(ctx, options)
 }
 

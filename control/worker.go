@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/coord"
@@ -43,26 +45,23 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 	if err != nil {
 		return nil, err
 	}
-	if req.Listen != "" { // what is refused is refused before anything is opened
-		if _, err := req.door(); err != nil {
-			return nil, err
-		}
-	}
-	opening := &Control{wiring: c.wiring, permits: c.permits, waits: !req.Once}
-	side, err := opening.side(ctx, req.Join, false, req.Memory, req.Logger)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, side.leave()) }()
-	d, board := drive.New(side.coord, work.Default.ClockTolerance), &worker.Board{}
+	board := &worker.Board{}
 	o := worker.Options{Name: workerName(), Slots: req.Slots, Once: req.Once, Logger: req.Logger, Board: board}
-	if req.Listen != "" {
-		end, err := c.listenHealth(ctx, req, &health{name: o.Name, join: Bare(req.Join), board: board, records: side.coord})
+	h := &health{name: o.Name, join: Bare(req.Join), board: board, began: time.Now(), listening: func() {}}
+	if req.Listen != "" { // before the place is open: that may take long
+		end, err := c.listenHealth(ctx, req, h)
 		if err != nil {
 			return nil, err
 		}
 		defer end()
 	}
+	side, err := c.join(ctx, req, h)
+	if side == nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, side.leave()) }()
+	h.joined(ctx, side.coord, c.newDesk(side.coord))
+	d := drive.New(side.coord, work.Default.ClockTolerance)
 	switch err := worker.Run(ctx, d, bound.lanes(side), o); {
 	case err != nil:
 		return nil, err
@@ -72,6 +71,40 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 		return nil, nil
 	}
 	return movementsMet(ctx, d, side, req.Join, board.Touched())
+}
+
+// The pauses between the attempts to open a place.
+const (
+	firstJoin   = time.Second
+	longestJoin = 30 * time.Second
+)
+
+// join opens the place of a worker. One that cannot be reached is waited for, as often as it takes, unless the worker ends when
+// there is nothing to do; any other error, which no waiting mends, ends it. It is nothing, without an error, when ctx has ended.
+func (c *Control) join(ctx context.Context, req WorkerRequest, h *health) (*side, error) {
+	said := ""
+	for pause := firstJoin; ; pause = min(2*pause, longestJoin) {
+		side, err := c.side(ctx, req.Join, false, req.Memory, req.Logger)
+		switch {
+		case err == nil:
+			if said != "" {
+				cmp.Or(req.Logger, slog.Default()).Info("the place answers", "place", h.join, "waited", time.Since(h.began).Round(time.Second))
+			}
+			return side, nil
+		case ctx.Err() != nil && !req.Once:
+			return nil, nil
+		case req.Once || !drive.Passing(err):
+			return nil, err
+		}
+		h.waits(err)
+		if err.Error() != said {
+			said = err.Error()
+			cmp.Or(req.Logger, slog.Default()).Warn("this worker waits for its place", "place", h.join, "since", h.began.Format(time.RFC3339), "error", err, "next", fault.Next(err))
+		}
+		if drive.Wait(ctx, pause) != nil {
+			return nil, nil
+		}
+	}
 }
 
 // movementsMet are those that a worker has touched, and those that have not ended.

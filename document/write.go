@@ -95,6 +95,7 @@ type Written struct {
 	Outcome Outcome
 	Versions
 	Refreshed bool   // visible to searches already, because the caller asked for it
+	Unshown   bool   // not visible to searches, though the caller asked for it: that failed
 	Source    []byte // with Change.WantSource
 	Err       error
 }

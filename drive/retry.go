@@ -19,12 +19,22 @@ func Passing(err error) bool {
 	return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Transient)
 }
 
-// again does something until it ends otherwise than with an error that may pass, or ctx
+// WithPatience is a context with which what fails in passing is tried again for about so long: somebody waits for the answer.
+// Without it, it is tried again until the context ends.
+func WithPatience(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, d)
+}
+
+type patienceKey struct{}
+
+// again does something until it ends otherwise than with an error that may pass, or patience is at its end, or ctx
 // ends: then the last error is told with the cause of the end.
 func again(ctx context.Context, do func() error) error {
+	patience, bounded := ctx.Value(patienceKey{}).(time.Duration)
+	began := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := do()
-		if err == nil || !Passing(err) {
+		if err == nil || !Passing(err) || bounded && time.Since(began)+pause > patience {
 			return err
 		}
 		if Wait(ctx, pause) != nil {

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,18 +16,18 @@ type Schema struct {
 	mapping  *mapping.Mapping
 	analysis *analysis.Analysis
 
-	leaves map[string]*Field         // by path; aliases too
-	sorted []*Field                  // leaves, and aliases' fields, in the order of paths
-	paths  []string                  // of sorted
-	by     map[*mapping.Field]*Field // of leaves
-	nested map[string]*mapping.Field
-	flat   []*Field // of type flat_object
-	passes bool     // a field passes over malformed values
+	leaves  paths    // aliases too
+	sorted  []*Field // leaves, and aliases' fields, in the order of paths
+	paths   []string // of sorted
+	nested  map[string]*mapping.Field
+	flat    []*Field // of type flat_object
+	passes  bool     // a field passes over malformed values
+	aliased bool     // there are aliases
 }
 
 // New joins a mapping with the analyzers of its index.
 func New(m *mapping.Mapping, a *analysis.Analysis) *Schema {
-	s := &Schema{mapping: m, analysis: a, leaves: map[string]*Field{}, by: map[*mapping.Field]*Field{}, nested: map[string]*mapping.Field{}}
+	s := &Schema{mapping: m, analysis: a, leaves: paths{all: map[string]*Field{}}, nested: map[string]*mapping.Field{}}
 	var aliases []*mapping.Field
 	for f := range m.All() {
 		switch {
@@ -40,25 +41,21 @@ func New(m *mapping.Mapping, a *analysis.Analysis) *Schema {
 			s.add(newField(f, a))
 		}
 	}
+	s.aliased = len(aliases) > 0
 	for _, alias := range aliases {
-		if f, ok := s.leaves[alias.Target()]; ok {
-			s.leaves[alias.Path()] = f
+		if f, ok := s.leaves.all[alias.Target()]; ok {
+			s.leaves.all[alias.Path()] = f
 		}
 	}
-	s.paths = make([]string, 0, len(s.leaves))
-	for path := range s.leaves {
-		s.paths = append(s.paths, path)
-	}
-	slices.Sort(s.paths)
+	s.paths = slices.Sorted(maps.Keys(s.leaves.all))
 	for _, path := range s.paths {
-		s.sorted = append(s.sorted, s.leaves[path])
+		s.sorted = append(s.sorted, s.leaves.all[path])
 	}
 	return s
 }
 
 func (s *Schema) add(f *Field) {
-	s.leaves[f.path] = f
-	s.by[f.def] = f
+	s.leaves.all[f.path] = f
 	s.passes = s.passes || f.def.On("ignore_malformed")
 	if f.row.flat {
 		s.flat = append(s.flat, f)
@@ -78,7 +75,7 @@ func (s *Schema) Passes() bool { return s.passes }
 // below a flat_object what that holds there. The server's own fields that can be searched
 // (_id, _routing, _ignored …) are fields too.
 func (s *Schema) Field(path string) (*Field, bool) {
-	if f, ok := s.leaves[path]; ok {
+	if f := s.leaves.get(path); f != nil {
 		return f, true
 	}
 	if f, ok := own[path]; ok {

@@ -54,8 +54,8 @@ func NewStored(s *Schema, names []string) (*Stored, error) {
 		if def, ok := s.mapping.Field(name); ok && def.IsObject() {
 			return nil, exception.New(exception.IllegalArgument, "field [%s] isn't a leaf field", name)
 		}
-		f, ok := s.leaves[name]
-		if !ok || !f.def.On("store") {
+		f := s.leaves.get(name)
+		if f == nil || !f.def.On("store") {
 			continue
 		}
 		at, known := k.by[f.def]

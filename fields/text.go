@@ -13,29 +13,32 @@ import (
 // before. The text exists although it may have no token.
 func putText(c *column, v *mapping.Value) {
 	w := c.writer
-	w.tokens = c.field.index.Analyze(w.tokens[:0], v.Bytes)
 	c.out.Exists()
 	c.count(0)
-	base, last, places := int(c.position), -1, uint32(0)
-	for i := range w.tokens {
-		t := &w.tokens[i]
-		if t.Position != last {
-			places++
-			last = t.Position
+	base, last, places, fresh := int(c.position), -1, uint32(0), c.field.unique && c.spec.Lengths
+	w.tokens = analysis.InParts(c.field.index, w.tokens, v.Bytes, func(tokens []analysis.Token) {
+		for i := range tokens {
+			t := &tokens[i]
+			if t.Position != last {
+				last = t.Position
+				if !fresh {
+					places++
+				}
+			}
+			if len(t.Term) > longestTerm {
+				continue
+			}
+			if c.spec.Postings == segment.Positions {
+				c.out.Token(t.Term, uint32(min(base+t.Position, math.MaxInt32)))
+			} else {
+				c.out.Term(t.Term)
+			}
 		}
-		if len(t.Term) > longestTerm {
-			continue
+		if fresh {
+			places += c.fresh(tokens)
 		}
-		if c.spec.Postings == segment.Positions {
-			c.out.Token(t.Term, uint32(min(base+t.Position, math.MaxInt32)))
-		} else {
-			c.out.Term(t.Term)
-		}
-	}
+	})
 	c.position = uint32(min(base+last+1+c.field.gap, math.MaxInt32))
-	if c.field.unique && c.spec.Lengths {
-		places = c.fresh(w.tokens)
-	}
 	c.length += places
 }
 

@@ -161,8 +161,8 @@ func (w *Writer) column(f *mapping.Field) *column {
 		w.columns[f.Path()] = c
 	}
 	w.reached[f] = c
-	field := w.schema.by[f]
-	if field == nil {
+	field := w.schema.leaves.get(f.Path())
+	if field == nil || field.def != f {
 		return c // of a mapping that is not the schema's: not written
 	}
 	c.field, c.around = field, w.schema.NestedAround(field.path)

@@ -49,6 +49,17 @@ func (c *call) readAppearance() error {
 	return nil
 }
 
+// larger is how many times the size of an answer all its forms have together, about.
+func (a *appearance) larger() int64 {
+	switch {
+	case a.pretty || a.yaml:
+		return 4
+	case a.filter != nil:
+		return 2
+	}
+	return 1
+}
+
 // json answers with a compact JSON value.
 func (c *call) json(status int, body []byte) error {
 	c.out = append(c.out[:0], body...)

@@ -57,8 +57,8 @@ func BenchmarkBulkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		items.clear()
-		items.byURL, items.itemSize = action{guard: unguarded}, 1<<20
-		if err := items.parse(r, body); err != nil || len(items.writes) != 1000 {
+		items.byURL, items.itemSize, items.most = action{guard: unguarded}, 1<<20, partItems
+		if _, err := items.parse(r, body); err != nil || len(items.writes) != 1000 {
 			b.Fatal(err)
 		}
 	}

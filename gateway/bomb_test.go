@@ -85,13 +85,13 @@ func TestAnswersAreHeldToo(t *testing.T) {
 		{"PUT", "/a/_doc/3?refresh=true", `{"a":"` + strings.Repeat("x", 3<<20) + `"}`, 201, "created"},
 		{"GET", "/a/_doc/3", "", 200, `"found":true`},
 		{"POST", "/a/_mget", `{"ids":["1","1","1"]}`, 200, `"found":true`},
-		{"POST", "/a/_mget", `{"ids":["1","1","1","1","1"]}`, 429, "circuit_breaking_exception"},
+		{"POST", "/a/_mget", `{"ids":["1","1","1","1","1"]}`, 413, "circuit_breaking_exception"},
 		{"POST", "/a/_mget?_source=false", `{"ids":["1","1","1","1","1"]}`, 200, `"found":true`},
 		{"POST", "/a/_search?size=2", `{"sort":["_id"]}`, 200, `"total"`},
-		{"POST", "/a/_search", "", 429, "circuit_breaking_exception"},
+		{"POST", "/a/_search", "", 413, "circuit_breaking_exception"},
 		{"POST", "/a/_search?_source=false", "", 200, `"total"`},
 		{"POST", "/a/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"9\"}}\n", 1000), 200, `"errors":false`},
-		{"POST", "/a/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"9\"}}\n", 8200), 429, "rejected_execution_exception"},
+		{"POST", "/a/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"9\"}}\n", 40_000), 413, "--max-in-flight"},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/reshelve/reshelve/document"
@@ -24,16 +25,36 @@ type bulk struct {
 	byURL    action // what the URL says of all items
 	line     int    // of the action being read, from 1
 	itemSize int    // the largest source that is taken
+	most     int    // items of a part
 	update   update // the body of an update being read
+	each     int64  // bytes of the answer to an item
+	items    int    // of all parts
+	answer   int64  // bytes of the answer, about
+	forced   []int  // where, in the answer, items say that they are visible to searches
+	held     int64  // bytes of it and of wrong that are held
+	largest  int    // bytes of a source
 	hold     func(bytes int64) error
 }
 
-// An item takes about itemBytes of memory beside its source, from its line to its answer;
-// they are counted after each so many items.
+// A large request is written in parts, so that what it takes beside its body and its answer
+// does not grow with its items. A part ends at so many items, or bytes of the body.
 const (
-	itemBytes  = 512
-	countItems = 4096
+	partItems = 16 << 10
+	partBytes = 8 << 20
+	fewItems  = 256 // are not counted; a part has at least as many, however little memory may be in flight
 )
+
+// An item of a part takes about itemBytes besides its source. Its answer takes answerBytes and its
+// names, and is kept until all parts are written.
+const (
+	itemBytes   = 1 << 10
+	answerBytes = 160
+)
+
+// inPart is how many items a part has.
+func (o Options) inPart() int {
+	return int(max(fewItems, min(partItems, o.InFlightBytes/16/itemBytes)))
+}
 
 // refusal is an item that the store does not get.
 type refusal struct {
@@ -42,15 +63,20 @@ type refusal struct {
 	err   *exception.Error
 }
 
-// mostKept is the number of items whose memory is kept for another request.
-const mostKept = 16 << 10
-
 func (b *bulk) clear() {
-	if cap(b.writes) > mostKept {
+	if cap(b.writes) > partItems {
 		b.writes = nil
 	}
 	clear(b.writes)
 	*b = bulk{writes: b.writes[:0]}
+}
+
+// next empties b for another part.
+func (b *bulk) next() {
+	clear(b.writes)
+	clear(b.refused)
+	clear(b.filters)
+	b.writes, b.refused = b.writes[:0], b.refused[:0]
 }
 
 // bulk applies many writes and answers each.
@@ -67,29 +93,92 @@ func (c *call) bulk() error {
 	if b.byURL, err = c.actionParams(); err != nil {
 		return err
 	}
-	b.itemSize = c.s.options.ItemBytes
-	b.hold = c.hold
-	if err := b.parse(&c.reader, body); err != nil {
-		return err
-	}
-	if len(b.writes)+len(b.refused) == 0 {
-		b.wrong.add("no requests added")
-	}
-	if err := b.wrong.err(); err != nil {
-		return err
-	}
 	active, err := c.active()
 	if err != nil {
 		return err
 	}
-	for i := range b.writes {
-		b.writes[i].Active = active
+	b.each = answerBytes * c.look.larger()
+	b.itemSize, b.most, b.hold = c.s.options.ItemBytes, c.s.options.inPart(), c.hold
+	rest, err := b.check(&c.reader, body)
+	if err == nil {
+		err = c.holdSource(b.largest)
 	}
-	var written []document.Written
-	if len(b.writes) > 0 {
-		written = c.s.store.Write(c.ctx(), b.writes, visible)
+	if err != nil {
+		return err
 	}
-	return c.answerBulk(written, visible)
+	if len(rest) > 0 { // all of it is well formed, and has room: from the beginning
+		b.next()
+		b.line = 0
+		if rest, err = b.parse(&c.reader, body); err != nil {
+			return err
+		}
+	}
+	c.out = slices.Grow(c.out, int(b.answer/c.look.larger()))
+	failed := false
+	for writing := c.s.store.Bulk(c.ctx(), visible, func(source int64) error { return c.holdAnswer(sourceCopies * source) }); ; {
+		for i := range b.writes {
+			b.writes[i].Active = active
+		}
+		written := writing.Write(b.writes)
+		failed = c.appendItems(written, visible) || failed
+		if len(rest) == 0 {
+			if !writing.Show() {
+				c.unshown()
+			}
+			break
+		}
+		b.next()
+		if rest, err = b.parse(&c.reader, rest); err != nil {
+			return err // it was read before without one
+		}
+	}
+	told := strconv.AppendInt([]byte(`{"took":`), c.took(), 10)
+	told = append(strconv.AppendBool(append(told, `,"errors":`...), failed), `,"items":[`...)
+	c.out = append(slices.Insert(bytes.TrimSuffix(c.out, []byte{','}), 0, told...), "]}"...)
+	return c.send(http.StatusOK)
+}
+
+// check reads the request, whole: what is wrong with one of its items refuses it before
+// the first is applied. It leaves the first part in b if that is all there is, so that rest is
+// empty, and asks for room.
+func (b *bulk) check(r *token.Reader, body []byte) (rest []byte, err error) {
+	rest, err = b.parse(r, body)
+	for left := rest; err == nil; {
+		for i := range b.writes {
+			b.weigh(&b.writes[i])
+		}
+		for i := range b.refused {
+			b.weigh(&b.refused[i].write)
+		}
+		b.items += len(b.writes) + len(b.refused)
+		if len(left) == 0 {
+			break
+		}
+		b.next()
+		if left, err = b.parse(r, left); err == nil {
+			err = b.hold(b.wrong.bytes() + b.answer - b.held)
+			b.held = b.wrong.bytes() + b.answer
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.items == 0 {
+		b.wrong.add("no requests added")
+	}
+	if err := b.wrong.err(); err != nil {
+		return nil, err
+	}
+	if b.items <= fewItems {
+		return rest, nil
+	}
+	return rest, b.hold(int64(min(b.items, b.most))*itemBytes + b.answer - b.held)
+}
+
+// weigh counts what the answer to a write takes.
+func (b *bulk) weigh(w *document.Write) {
+	b.answer += b.each + int64(len(w.Target)+len(w.ID))
+	b.largest = max(b.largest, len(w.Source))
 }
 
 // actionParams is what the URL says of every item.
@@ -102,45 +191,42 @@ func (c *call) actionParams() (a action, err error) {
 	return a, err
 }
 
-// parse reads all items.
-func (b *bulk) parse(r *token.Reader, body []byte) error {
-	for len(body) > 0 {
+// parse reads a part, and returns the rest of the body.
+func (b *bulk) parse(r *token.Reader, body []byte) (rest []byte, err error) {
+	for begin := len(body); len(body) > 0; {
+		if items := len(b.writes) + len(b.refused); items >= b.most || items > 0 && begin-len(body) >= partBytes {
+			return body, nil
+		}
 		var line []byte
-		var err error
 		if line, body, err = cutLine(body); err != nil {
-			return err
+			return nil, err
 		}
 		b.line++
 		if blank(line) {
 			continue
 		}
-		if items := len(b.writes) + len(b.refused); items > 0 && items%countItems == 0 {
-			if err := b.hold(countItems * itemBytes); err != nil {
-				return err
-			}
-		}
 		a, err := b.action(r, line)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if a.operation == document.Delete {
 			b.add(&a, nil)
 			continue
 		}
 		if len(body) == 0 {
-			return nil // an action without its source, at the end: the server leaves it out
+			return nil, nil // an action without its source, at the end: the server leaves it out
 		}
 		if line, body, err = cutLine(body); err != nil {
-			return err
+			return nil, err
 		}
 		b.line++
 		if a.operation != document.Update {
 			b.add(&a, line)
 		} else if err := b.addUpdate(r, &a, line); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // cutLine takes a line off the body, without its end.
@@ -221,17 +307,11 @@ func (b *bulk) addUpdate(r *token.Reader, a *action, body []byte) error {
 	return nil
 }
 
-// answerBulk tells what became of each item, in the order of the request.
-func (c *call) answerBulk(written []document.Written, visible document.Visibility) error {
+// appendItems appends the result of each item of a part, in the order of the request.
+func (c *call) appendItems(written []document.Written, visible document.Visibility) (failed bool) {
 	b := &c.items
-	failed := len(b.refused) > 0
-	for i := range written {
-		failed = failed || written[i].Err != nil
-	}
-	c.out = strconv.AppendInt(append(c.out, `{"took":`...), c.took(), 10)
-	c.out = strconv.AppendBool(append(c.out, `,"errors":`...), failed)
-	c.out = append(c.out, `,"items":[`...)
 	refused := b.refused
+	failed = len(refused) > 0
 	copies, of := 0, ""
 	for i := 0; ; i++ {
 		for ; len(refused) > 0 && refused[0].at == i; refused = refused[1:] {
@@ -239,10 +319,11 @@ func (c *call) answerBulk(written []document.Written, visible document.Visibilit
 			c.appendFailed(w.Operation, w.Target, w.ID, refused[0].err)
 		}
 		if i == len(written) {
-			break
+			return failed
 		}
 		w := &written[i]
 		if w.Err != nil {
+			failed = true
 			c.appendFailed(b.writes[i].Operation, w.Index, w.ID, exception.From(w.Err))
 			continue
 		}
@@ -253,13 +334,26 @@ func (c *call) answerBulk(written []document.Written, visible document.Visibilit
 		if w.Source != nil {
 			c.filter = b.filters[i]
 		}
-		w.Refreshed = w.Refreshed || visible == document.AtOnce // one that changed nothing, too
-		c.out = c.appendWritten(c.out, w, copies, false)
+		w.Refreshed = visible == document.AtOnce // one that changed nothing, too
+		item := len(c.out)
+		if c.out = c.appendWritten(c.out, w, copies, false); w.Refreshed {
+			b.forced = append(b.forced, item+bytes.Index(c.out[item:], []byte(forcedRefresh)))
+		}
 		c.out = strconv.AppendInt(append(c.out, `,"status":`...), int64(c.s.told(statusOf(w.Outcome))), 10)
 		c.out = append(c.out, "}},"...)
 	}
-	c.out = append(bytes.TrimSuffix(c.out, []byte{','}), "]}"...)
-	return c.send(http.StatusOK)
+}
+
+// unshown takes back that items are visible: one of the shards could not be refreshed. Items are answered before, part by
+// part, so that which of them are its own is not known any more.
+func (c *call) unshown() {
+	c.warn(unshown)
+	kept, from := c.out[:0], 0
+	for _, at := range c.items.forced {
+		kept = append(kept, c.out[from:at]...)
+		from = at + len(forcedRefresh)
+	}
+	c.out = append(kept, c.out[from:]...)
 }
 
 // appendFailed appends an item that was not applied, and a comma.

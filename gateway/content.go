@@ -46,6 +46,9 @@ func (c *call) content() ([]byte, error) {
 	if c.r.ContentLength > limit {
 		return nil, c.tooLarge(limit)
 	}
+	if c.r.ContentLength > c.s.options.InFlightBytes+little { // it is refused after reading anyway
+		return nil, c.beyond(c.r.ContentLength)
+	}
 	if c.r.ContentLength == 0 {
 		return nil, nil
 	}
@@ -143,22 +146,47 @@ func (c *call) hold(n int64) error {
 	if c.held <= little {
 		room += room / 4
 	}
-	if now <= room {
+	switch {
+	case now <= room:
 		return nil
+	case c.held > room: // by itself: trying again would not help
+		return c.beyond(c.held)
 	}
-	c.w.Header().Set("Retry-After", "1")
 	return exception.New(exception.Rejected, "rejected execution: the requests at work hold [%d] bytes, the limit is [%d]",
 		now, c.s.options.InFlightBytes)
+}
+
+// A source of largeSource bytes or more takes sourceCopies times its size besides the body, on its way
+// into the log and into a segment. Smaller ones are not counted.
+const (
+	largeSource  = 1 << 20
+	sourceCopies = 5
+)
+
+// holdSource counts the memory that the largest source of a request takes besides the body. A source
+// that needs more than all of the room takes all of it.
+func (c *call) holdSource(size int) error {
+	if size < largeSource {
+		return nil
+	}
+	return c.hold(min(sourceCopies*int64(size), max(0, c.s.options.InFlightBytes-c.held)))
+}
+
+// beyond refuses a request that takes so many bytes that it will never have room.
+func (c *call) beyond(bytes int64) error {
+	return exception.New(exception.IllegalArgument, "the request takes [%d] bytes of memory or more, the limit for all requests at work is [%d]; "+
+		"send it in parts, or set --max-in-flight", bytes, c.s.options.InFlightBytes).WithStatus(http.StatusRequestEntityTooLarge)
 }
 
 // holdAnswer counts bytes of the answer as in flight, until the client has them. It
 // refuses one that has become too large.
 func (c *call) holdAnswer(n int64) error {
-	if c.hold(n) == nil {
+	err := c.hold(n)
+	if err == nil {
 		return nil
 	}
 	return exception.New(exception.CircuitBreaking, "Data too large: the answers of the requests at work hold more than the limit of [%d] bytes; ask for less at a time",
-		c.s.options.InFlightBytes)
+		c.s.options.InFlightBytes).WithStatus(exception.From(err).Status())
 }
 
 func (c *call) tooLarge(limit int64) error {

@@ -86,6 +86,14 @@ type problems []string
 
 func (p *problems) add(parts ...string) { *p = append(*p, strings.Join(parts, "")) }
 
+// bytes is what they take, and what is told of them.
+func (p problems) bytes() (n int64) {
+	for _, problem := range p {
+		n += int64(4*len(problem) + 16)
+	}
+	return n
+}
+
 // err is the server's exception about the problems; nil without any.
 func (p problems) err() error {
 	if len(p) == 0 {

@@ -11,7 +11,7 @@ var fieldsOf = map[string]string{
 	"--rename": "rename", "--transform": "transform", "--into-existing": "intoExisting", "--no-versions": "noVersions", "--delta": "delta", "--since": "since",
 	"--allow-partial": "allowPartial", "--allow-failures": "allowFailures", "--yes": "acceptLoss", "--keep-way-back": "keepWayBack",
 	"--types": "metadata.types", "--data-streams": "metadata.dataStreams", "--shards": "metadata.shards", "--reduce-replicas": "metadata.reduceReplicas",
-	"--reduce-refresh": "metadata.reduceRefresh", "--no-aliases": "metadata.noAliases",
+	"--set": "metadata.set", "--mapping": "metadata.mapping", "--reduce-refresh": "metadata.reduceRefresh", "--no-aliases": "metadata.noAliases",
 	"--templates": "templates.composable", "--component-templates": "templates.components", "--legacy-templates": "templates.legacy", "--no-templates": "templates.none",
 	"--initial-lease": "leases.initial", "--heartbeat": "leases.heartbeat", "--max-attempts": "leases.maxAttempts", "--clock-tolerance": "leases.clockTolerance",
 	"--docs-per-second": "limits.documentsPerSecond", "--bytes-per-second": "limits.bytesPerSecond", "--hours": "limits.hours",

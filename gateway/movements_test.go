@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -243,7 +244,8 @@ func TestRefusedPlansNameFields(t *testing.T) {
 		order["kind"] = "migrate"
 		status, _, p := s.ask("POST", "/_reshelve/movements", string(mustJSON(t, order)))
 		text := string(mustJSON(t, p))
-		if status < 400 || !strings.Contains(text, field) || strings.Contains(text, "--") {
+		own := regexp.MustCompile(`reshelve movement ls --at \S+`).ReplaceAllString(text, "") // a command to paste
+		if status < 400 || !strings.Contains(text, field) || strings.Contains(own, "--") {
 			t.Errorf("%s: %d %s", field, status, text)
 		}
 	}

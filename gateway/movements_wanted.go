@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"reflect"
 	"time"
 
@@ -58,6 +59,37 @@ type wantedMetadata struct {
 	ReduceReplicas bool   `json:"reduceReplicas,omitempty" doc:"No replicas until they are filled"`
 	ReduceRefresh  bool   `json:"reduceRefresh,omitempty" doc:"No refreshes until they are filled"`
 	NoAliases      bool   `json:"noAliases,omitempty" doc:"Make no aliases"`
+	// Set and Mapping are in the place of what the snapshot has.
+	Set     []wantedSetting `json:"set,omitempty" doc:"Settings of indices that are created, in the place of the snapshot's; the last one that fits counts"`
+	Mapping []wantedMapping `json:"mapping,omitempty" doc:"Mappings of indices that are created, in the place of the snapshot's; the last one that fits counts"`
+}
+
+// wantedSetting is one setting.
+type wantedSetting struct {
+	Index string `json:"index" doc:"A name on the target, or a pattern with *"`
+	Name  string `json:"name" doc:"As index.codec; with .* at the end, and the value null, all that begin so"`
+	Value any    `json:"value" doc:"A text, a number, true, false, or a list of texts; null removes it"`
+}
+
+// wantedMapping is one mapping.
+type wantedMapping struct {
+	Index   string         `json:"index" doc:"A name on the target, or a pattern with *"`
+	Mapping map[string]any `json:"mapping" doc:"As an index is created with: properties and what goes with them"`
+}
+
+// overrides are the settings and mappings that are wanted.
+func (w *wantedMetadata) overrides(m *control.Metadata) error {
+	for _, s := range w.Set {
+		m.Set = append(m.Set, control.Setting(s))
+	}
+	for _, of := range w.Mapping {
+		text, err := json.Marshal(of.Mapping)
+		if err != nil {
+			return fault.Wrap(fault.Usage, err)
+		}
+		m.Mappings = append(m.Mappings, control.Mapping{Index: of.Index, Mapping: text})
+	}
+	return nil
 }
 
 // wantedTemplates says which templates are made.
@@ -132,6 +164,9 @@ func (w *wanted) request() (req control.MigrateRequest, err error) {
 	}
 	for from, to := range b.Rename {
 		req.Rename = append(req.Rename, from+"="+to)
+	}
+	if err := b.Metadata.overrides(&req.Metadata); err != nil {
+		return req, err
 	}
 	if req.Policy, err = b.Leases.policy(); err != nil {
 		return req, err

@@ -51,15 +51,22 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// HTTP is a server of package net/http with these limits and no handler. The caller serves and shuts it down.
+func (o Options) HTTP() *http.Server {
+	o = o.withDefaults()
+	return &http.Server{
+		MaxHeaderBytes:    o.HeaderBytes,
+		ReadHeaderTimeout: o.HeaderTimeout,
+		ReadTimeout:       o.BodyTimeout,
+		WriteTimeout:      2 * o.BodyTimeout, // from the headers to the answer's last byte
+		IdleTimeout:       o.IdleTimeout,
+	}
+}
+
 // HTTP is a server of package net/http with this handler and its limits. The
 // caller serves and shuts it down.
 func (s *Server) HTTP() *http.Server {
-	return &http.Server{
-		Handler:           s,
-		MaxHeaderBytes:    s.options.HeaderBytes,
-		ReadHeaderTimeout: s.options.HeaderTimeout,
-		ReadTimeout:       s.options.BodyTimeout,
-		WriteTimeout:      2 * s.options.BodyTimeout, // from the headers to the answer's last byte
-		IdleTimeout:       s.options.IdleTimeout,
-	}
+	server := s.options.HTTP()
+	server.Handler = s
+	return server
 }

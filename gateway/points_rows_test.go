@@ -42,7 +42,7 @@ func TestAPageOfRowsIsHeldWhole(t *testing.T) {
 	if w := do("GET", path+"&bytes=30000", ""); w.Code != 200 || w.Body.Len() < 30000 || w.Body.Len() > 31000 {
 		t.Errorf("%d, with %d bytes", w.Code, w.Body.Len())
 	}
-	if w := do("GET", path+"&bytes=2147483647", ""); w.Code != 429 || !strings.Contains(w.Body.String(), "circuit_breaking_exception") || w.Body.Len() > 2000 {
+	if w := do("GET", path+"&bytes=2147483647", ""); w.Code != 413 || !strings.Contains(w.Body.String(), "circuit_breaking_exception") || w.Body.Len() > 2000 {
 		t.Errorf("%d, with %d bytes: %.300q", w.Code, w.Body.Len(), w.Body)
 	}
 }

@@ -43,6 +43,9 @@ func (c *call) updateDocument() error {
 	if err == nil {
 		err = u.noScript()
 	}
+	if err == nil {
+		err = c.holdSource(len(body))
+	}
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ func (c *call) put(operation document.Operation) error {
 	if err != nil {
 		return err
 	}
+	if err := c.holdSource(len(source)); err != nil {
+		return err
+	}
 	if err := c.noPipeline(); err != nil {
 		return err
 	}
@@ -84,6 +87,9 @@ func (c *call) write(w document.Write, g guard) error {
 		c.s.told(exception.From(written.Err).Status())
 		return written.Err
 	}
+	if written.Unshown {
+		c.warn(unshown)
+	}
 	status := c.s.told(statusOf(written.Outcome))
 	if status == http.StatusCreated {
 		c.w.Header().Set("Location", location(&written, w.Routing))
@@ -103,6 +109,13 @@ func statusOf(outcome document.Outcome) int {
 	return http.StatusOK
 }
 
+// A write that was applied is answered so, also where it could not be made visible to searches: an error would let
+// its client repeat it. Its answer has no forced_refresh then, and a warning.
+const (
+	forcedRefresh = `,"forced_refresh":true` // it is visible to searches already
+	unshown       = "The writes were applied, and are not visible to searches yet: the refresh failed. Do not repeat them."
+)
+
 // appendWritten appends the members that tell a write's outcome. An update by
 // itself that changed nothing has met no shard (idle), one in a bulk has.
 func (c *call) appendWritten(dst []byte, w *document.Written, copies int, idle bool) []byte {
@@ -111,7 +124,7 @@ func (c *call) appendWritten(dst []byte, w *document.Written, copies int, idle b
 	dst = strconv.AppendInt(append(dst, `,"_version":`...), w.Version, 10)
 	dst = append(append(append(dst, `,"result":"`...), w.Outcome.String()...), '"')
 	if w.Refreshed && !idle {
-		dst = append(dst, `,"forced_refresh":true`...)
+		dst = append(dst, forcedRefresh...)
 	}
 	if idle {
 		dst = append(dst, `,"_shards":{"total":0,"successful":0,"failed":0},"_seq_no":`...)

@@ -33,7 +33,7 @@ func (w *walk) add(parent, f *Field) error {
 	if existing == nil {
 		to.put(&added)
 		// refused here, and not after they were all gone through
-		if w.fresh += 1 + len(f.multi); w.m.leaves+w.fresh > w.limits.TotalFields {
+		if w.fresh += 1 + len(f.multi); w.m.extent.fields+w.fresh > w.limits.TotalFields {
 			w.deep = tooMany(w.limits.TotalFields)
 		}
 		return w.deep

@@ -43,6 +43,7 @@
 //     depth and numbers of fields beyond the limits. A value of a known field
 //     costs no allocation.
 //  5. Additions that were merged are not asked for again.
+//  6. Grow gives what parsing the rendering of Merge gives, at the cost of the update and of copies of lists.
 //
 // testdata holds what OpenSearch 2.19.0 answered, some 800 definitions, updates and
 // documents; TestAnswers asks this package the same, TestLiveAnswers a real server.

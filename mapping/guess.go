@@ -12,6 +12,9 @@ import (
 // defaultTypes are what a guess becomes without other word.
 var defaultTypes = map[string]string{"object": "object", "string": "text", "long": "long", "double": "float", "boolean": "boolean", "date": "date", "binary": "binary"}
 
+// longestGuessed is the length of the longest text that may be a date or a number, in bytes.
+const longestGuessed = 4096
+
 // guess is the new field that a value asks for.
 func (w *walk) guess(parent *Field, name string, t token, rule dynamic) (*Field, error) {
 	guess, plain := "string", "text"
@@ -24,7 +27,9 @@ func (w *walk) guess(parent *Field, name string, t token, rule dynamic) (*Field,
 	case json.True, json.False:
 		guess, plain = "boolean", "boolean"
 	case json.String:
-		guess, plain, format = w.m.guessString(string(t.text))
+		if len(t.text) <= longestGuessed { // else it is a text: its copies and the errors that quote it would be large
+			guess, plain, format = w.m.guessString(string(t.text))
+		}
 	}
 	f, err := w.fromTemplate(parent, name, guess, rule)
 	if err != nil {

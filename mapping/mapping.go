@@ -20,7 +20,7 @@ type Mapping struct {
 	own         []*Field // the server's own fields that were given parameters, by name
 
 	detect []detector // formats, ready for use
-	leaves int        // fields that have a place in the total
+	extent extent     // of a mapping that is complete
 	stamp  string     // Timestamp, or a text that is no path
 }
 

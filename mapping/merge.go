@@ -12,6 +12,15 @@ import (
 // Merge is the mapping after update, the body of a put-mapping request or the
 // additions of a document, has been merged into it. Errors are exceptions.
 func (m *Mapping) Merge(update []byte, l Limits) (*Mapping, error) {
+	from, err := readUpdate(update, &l)
+	if err != nil {
+		return nil, err
+	}
+	return m.merge(from, &l, false)
+}
+
+// readUpdate reads the body of a put-mapping request, or additions.
+func readUpdate(update []byte, l *Limits) (*Mapping, error) {
 	tree, err := parseTree(update)
 	if err != nil {
 		return nil, err
@@ -19,12 +28,8 @@ func (m *Mapping) Merge(update []byte, l Limits) (*Mapping, error) {
 	if _, typed := tree.at["_doc"]; typed && len(tree.keys) == 1 {
 		return nil, exception.New(exception.IllegalArgument, "Types cannot be provided in put mapping requests")
 	}
-	r := &reading{limits: &l}
-	from, err := r.mapping(tree)
-	if err != nil {
-		return nil, err
-	}
-	return m.merge(from, &l, false)
+	r := &reading{limits: l}
+	return r.mapping(tree)
 }
 
 // MergeTemplate is Merge by the rules of templates, when several make the mapping
@@ -73,7 +78,7 @@ func (m *Mapping) merge(from *Mapping, l *Limits, template bool) (*Mapping, erro
 			merged.meta = withDefaults(from.meta, m.meta)
 		}
 	}
-	return &merged, merged.complete(l)
+	return &merged, merged.completeAfter(m, from, l)
 }
 
 func mergeTemplates(into, from []*template) []*template {
@@ -168,7 +173,7 @@ func mergeObject(into, from *Field, template bool) (*Field, error) {
 		}
 		merged.put(both)
 	}
-	merged.order = inOrder(slices.Collect(maps.Values(merged.children)))
+	merged.order = withPut(into.order, merged.children, from.order)
 	return &merged, nil
 }
 

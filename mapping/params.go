@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/java"
@@ -28,7 +29,13 @@ type prefixes struct{ Min, Max int64 }
 // point is null_value of a geo_point.
 type point struct{ Lat, Lon float64 }
 
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case bool, int64, string:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
+}
 
 // javaParam is a parameter as conflicts quote it.
 func javaParam(v any) string {
@@ -56,6 +63,8 @@ func appendParam(b []byte, v any) []byte {
 		return append(b, "null"...)
 	case string:
 		return json.AppendString(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
 	case []string:
 		b = append(b, '[')
 		for i, item := range v {

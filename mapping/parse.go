@@ -368,6 +368,39 @@ func (f *Field) seal() {
 	f.order = inOrder(slices.Collect(maps.Values(f.children)))
 }
 
+// withPut is the order of children of whom those of some names were put among others that are in order.
+func withPut(before []*Field, children map[string]*Field, put []*Field) []*Field {
+	if len(put) > len(before)/8 {
+		return inOrder(slices.Collect(maps.Values(children)))
+	}
+	after := slices.Grow(slices.Clone(before), len(put))
+	for _, f := range put {
+		f = children[f.name]
+		if at, found := spot(after, f.name); found {
+			after[at] = f
+		} else {
+			after = slices.Insert(after, at, f)
+		}
+	}
+	if len(after) != len(children) { // some were not in order
+		return inOrder(slices.Collect(maps.Values(children)))
+	}
+	return after
+}
+
+// spot is where a name is, or would be, among fields in order.
+func spot(fields []*Field, name string) (at int, found bool) {
+	return slices.BinarySearchFunc(fields, name, func(f *Field, name string) int {
+		switch {
+		case f.name == name:
+			return 0
+		case java.Less(f.name, name):
+			return -1
+		}
+		return 1
+	})
+}
+
 // inOrder sorts fields by name, as the server does.
 func inOrder(fields []*Field) []*Field {
 	slices.SortFunc(fields, func(a, b *Field) int {

@@ -37,7 +37,7 @@ func readKeyword(w *walk, f *Field, t token) error {
 	case !t.kind.IsScalar():
 		return w.here().noText(t.kind)
 	}
-	if len(t.text) > f.ignoreAbove && units(string(t.text)) > f.ignoreAbove {
+	if len(t.text) > f.ignoreAbove && (len(t.text)/3 > f.ignoreAbove || units(string(t.text)) > f.ignoreAbove) { // a unit takes three bytes at most
 		return nil
 	}
 	if len(t.text) > longestTerm && w.immense == nil {

@@ -99,11 +99,14 @@ func (f *Field) append(b []byte, defaults bool) []byte {
 
 // appendParams renders parameters, and multi-fields and copy_to at their place.
 func (f *Field) appendParams(b []byte, first *bool, defaults bool) []byte {
-	for i := range f.kind.params {
+	for i := range f.params {
 		if i == f.kind.multiAt {
 			b = f.appendMulti(b, first, defaults)
 		}
 		p := &f.kind.params[i]
+		if f.params[i] == nil && !p.always && !p.leads && !defaults {
+			continue // nearly all
+		}
 		told := !p.hidden && (p.always || f.configured(i) || f.leads(i))
 		if defaults {
 			told = !p.hidden || p.defaults
@@ -122,6 +125,9 @@ func (f *Field) appendParams(b []byte, first *bool, defaults bool) []byte {
 // leads reports whether another parameter follows the i-th and differs from it:
 // then the i-th is told too.
 func (f *Field) leads(i int) bool {
+	if !f.kind.params[i].leads {
+		return false
+	}
 	for j := i + 1; j < len(f.kind.params); j++ {
 		if f.kind.params[j].follows == "" {
 			continue

@@ -52,6 +52,7 @@ type param struct {
 	hidden   bool                                                        // never rendered, …
 	defaults bool                                                        // … but where defaults are
 	follows  string                                                      // the parameter whose value is the default
+	leads    bool                                                        // another one follows it
 }
 
 func changes(any, any) bool { return true }
@@ -196,8 +197,8 @@ func text(name string) *fieldType {
 			{name: "term_vector", value: "no", read: choice("no", "yes", "with_positions", "with_offsets", "with_positions_offsets",
 				"with_positions_payloads", "with_positions_offsets_payloads")},
 			{name: "norms", value: true, read: readBool, update: onlyOff},
-			{name: "analyzer", value: "default", read: readAnalyzer},
-			{name: "search_analyzer", follows: "analyzer", read: readAnalyzer, update: changes},
+			{name: "analyzer", value: "default", read: readAnalyzer, leads: true},
+			{name: "search_analyzer", follows: "analyzer", leads: true, read: readAnalyzer, update: changes},
 			{name: "search_quote_analyzer", follows: "search_analyzer", read: readAnalyzer, update: changes},
 			similarity, ordinals,
 			{name: "position_increment_gap", value: int64(-1), read: readInt},

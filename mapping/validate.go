@@ -10,65 +10,87 @@ import (
 
 // complete checks what only the whole mapping shows, and counts its fields.
 func (m *Mapping) complete(l *Limits) error {
-	m.leaves = 0
-	for name := range ownTypes {
-		if _, taken := m.root.children[name]; taken {
-			return exception.New(exception.MapperParsing, "Field [%s] is defined more than once", name)
-		}
+	m.extent = extent{}
+	if err := m.untaken(); err != nil {
+		return err
 	}
 	check := checking{mapping: m, limits: l}
 	if err := check.object(m.root, ""); err != nil {
 		return err
 	}
-	m.leaves = check.fields
+	m.extent = check.extent
 	m.stamp = m.Timestamp()
-	for _, err := range []error{check.names(), check.nested(), check.total()} {
-		if err != nil {
-			return err
+	return check.total()
+}
+
+// untaken refuses a field of the name of one of the server's own.
+func (m *Mapping) untaken() error {
+	for name := range ownTypes {
+		if _, taken := m.root.children[name]; taken {
+			return exception.New(exception.MapperParsing, "Field [%s] is defined more than once", name)
 		}
 	}
 	return nil
 }
 
-// checking is one walk over a mapping.
+// extent is how much of everything that has a limit a mapping has.
+type extent struct {
+	fields  int  // fields, objects, multi-fields and aliases
+	nesting int  // nested objects
+	longest int  // units of the longest name
+	deepest int  // levels of the deepest object
+	crosses bool // a field copies to another, or stands for it: whether it may depends on others
+}
+
+// checking is one walk over a mapping, or over a part of it.
 type checking struct {
 	mapping *Mapping
 	limits  *Limits
-	fields  int // fields, objects, multi-fields and aliases
-	nesting int // nested objects
-	long    *Field
+	extent
+	long *Field
 }
 
 // object checks what is below an object. scope is the path of the nested object
 // that it is in, "" outside of any.
 func (c *checking) object(o *Field, scope string) error {
 	for _, f := range o.order {
-		c.fields++
-		if units(f.name) > c.limits.FieldNameLength && (c.long == nil || f.IsObject() && !c.long.IsObject()) {
-			c.long = f
-		}
-		var err error
-		switch {
-		case f.IsObject():
-			inner := scope
-			if f.kind == nestedType {
-				inner = f.path
-				c.nesting++
-			}
-			if strings.Count(f.path, ".")+2 > c.limits.Depth {
-				return tooDeep(f.path, c.limits.Depth)
-			}
-			err = c.object(f, inner)
-		case f.kind == aliasType:
-			err = c.alias(f, scope)
-		default:
-			err = c.leaf(f, scope)
-		}
-		if err != nil {
+		if err := c.field(f, scope); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *checking) field(f *Field, scope string) error {
+	c.fields++
+	length := units(f.name)
+	c.longest = max(c.longest, length)
+	if length > c.limits.FieldNameLength && (c.long == nil || f.IsObject() && !c.long.IsObject()) {
+		c.long = f
+	}
+	switch {
+	case f.IsObject():
+		if f.kind == nestedType {
+			c.nesting++
+		}
+		levels := strings.Count(f.path, ".") + 2
+		if c.deepest = max(c.deepest, levels); levels > c.limits.Depth {
+			return tooDeep(f.path, c.limits.Depth)
+		}
+		return c.object(f, f.scopeBelow(scope))
+	case f.kind == aliasType:
+		c.crosses = true
+		return c.alias(f, scope)
+	}
+	return c.leaf(f, scope)
+}
+
+// scopeBelow is the scope of what is in an object.
+func (f *Field) scopeBelow(scope string) string {
+	if f.kind == nestedType {
+		return f.path
+	}
+	return scope
 }
 
 func tooDeep(path string, limit int) error {
@@ -85,6 +107,7 @@ func (c *checking) leaf(f *Field, scope string) error {
 		}
 	}
 	for _, path := range f.copyTo {
+		c.crosses = true
 		if err := c.copyTo(path, scope); err != nil {
 			return err
 		}
@@ -207,14 +230,14 @@ func (c *checking) names() error {
 	return exception.New(exception.IllegalArgument, "Field name [%s] is longer than the limit of [%d] characters", longest.name, c.limits.FieldNameLength)
 }
 
-func (c *checking) nested() error {
+// total holds the whole to the limits.
+func (c *checking) total() error {
+	if err := c.names(); err != nil {
+		return err
+	}
 	if c.nesting > c.limits.NestedFields {
 		return exception.New(exception.IllegalArgument, "Limit of nested fields [%d] has been exceeded", c.limits.NestedFields)
 	}
-	return nil
-}
-
-func (c *checking) total() error {
 	if c.fields > c.limits.TotalFields {
 		return tooMany(c.limits.TotalFields)
 	}

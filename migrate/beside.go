@@ -17,7 +17,7 @@ type care struct {
 	ties  bool                       // where the target remembers a deletion in the version fresh, that gives way
 	gone  bool                       // it was there: where it is not, others have deleted it, and it stays deleted
 	mine  func(there *standing) bool // whether what is there is the movement's, and may be replaced
-	// unseen: what is there cannot be told from what others have written
+	// unseen: what is there, and is not mine, cannot be told from what others have written
 	unseen bool
 	// overwrite: whatever is there is replaced, and what is not there is created, whatever deletion the target remembers
 	overwrite bool
@@ -32,9 +32,6 @@ type standing struct {
 // nothing of what is there may be replaced.
 func nothing(*standing) bool { return false }
 
-// anything that is there may be replaced.
-func anything(*standing) bool { return true }
-
 // contentOf is the first half of a content's fingerprint.
 func contentOf(f document.Fingerprint) uint64 { return binary.BigEndian.Uint64(f.Content[:8]) }
 
@@ -43,6 +40,7 @@ const (
 	changedByOthers = "changed_by_others"
 	deletedByOthers = "deleted_by_others"
 	notCompared     = "not_compared"
+	writtenSince    = "written_since" // the comparison; see sighted
 )
 
 // Other is a document that others have written on the target, and that was left as it is, or was
@@ -51,7 +49,8 @@ type Other struct {
 	ID      string `json:"id"`
 	Routing string `json:"routing,omitempty"`
 	// What is "changed_by_others", "deleted_by_others" (both are left so), "not_compared" (left too: it
-	// differs, and nothing tells whether others have changed it), or "replaced": in the very moment in
+	// differs, and nothing tells whether others have changed it), "written_since" (left too: it is not what the
+	// comparison saw by which the repair was ordered), or "replaced": in the very moment in
 	// which a document was created again that had been missing; "perhaps_replaced" when the answer that would
 	// have told was lost.
 	What string `json:"what"`
@@ -76,9 +75,14 @@ func othersOf(r *cluster.Result) (all []Other) {
 	return all
 }
 
-// addOthers keeps the first ones, and before all others those that were replaced: they are nowhere else.
+// addOthers keeps the first ones, each once, and before all others those that were replaced: they are nowhere else.
 func addOthers(all, more []Other) []Other {
-	all = append(slices.Clip(all), more...)
+	all = slices.Clip(all)
+	for _, o := range more {
+		if !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
 	slices.SortStableFunc(all, func(a, b Other) int {
 		switch {
 		case a.What == replaced && b.What != replaced:
@@ -189,9 +193,9 @@ func (c *careful) decide(op *cluster.Op, i int, there *standing, round int) (sen
 		if c.created[i] > 0 && care.fresh > leastVersion {
 			c.replaced(cluster.Failure{Item: i, Action: op.Action, Index: op.Index, ID: string(op.ID), Routing: string(op.Routing)}, perhapsReplaced)
 		}
-	case care.unseen:
+	case care.unseen && !care.mine(there):
 		c.conflict(op, i, notCompared)
-	case !care.mine(there) || round == rounds:
+	case !care.mine(there) || round >= rounds:
 		c.conflict(op, i, changedByOthers)
 	default:
 		op.Version, op.Above, op.Seen = -1, false, there.Seen

@@ -128,7 +128,8 @@ func (p *copied) leaves(ids ...string) {
 }
 
 // TestADeltaBesideOneWrite of others to each document, whose version is then the very one that a
-// deletion, or a single update, has in the source: they are left, found by the comparison, and left by a repair.
+// deletion, or a single update, has in the source: they are left, found by the comparison, and left by a repair, unless that
+// is to replace and delete them: then by what the comparison has seen.
 func TestADeltaBesideOneWrite(t *testing.T) {
 	p := newCopied(t, "opensearch-2.19.0-basic")
 	p.moves("full", "first", nil)
@@ -153,6 +154,19 @@ func TestADeltaBesideOneWrite(t *testing.T) {
 		p.tell("delta", verb)
 		p.work("delta")
 		p.leaves(ids...)
+	}
+	write(t, p.target, ids[1], `{"written":"after the comparison"}`)
+	for _, want := range []string{"2 documents sent again, 1 are not as the comparison before the repair saw them, and are left so (\"" + ids[1] + "\")", "0 documents sent again, 1 deleted"} {
+		if _, _, err := p.driver.Apply(t.Context(), "delta", movement.Event{Verb: movement.Repair, By: "ann", Overwrite: true, DeleteExtra: true}); err != nil {
+			t.Fatal(err)
+		}
+		m, _ = p.work("delta")
+		if said := phaseOf(&m, movement.RepairPhase); said != want {
+			t.Errorf("%q, want %q", said, want)
+		}
+	}
+	if m.State != movement.Finished {
+		t.Errorf("it is %s: %s", m.State, m.Cause)
 	}
 }
 

@@ -18,6 +18,8 @@ type check struct {
 	Kept   string `json:"kept,omitempty"` // the name of the record of how far it is; see comparing.save
 	Read   int64  `json:"read,omitempty"` // documents: the most that such a record has told of
 	Mended Mended `json:"mended,omitzero"`
+	// Sights are the records of what it has found on the target that is not as the snapshot has it; see sighted.
+	Sights []string `json:"sights,omitempty"`
 }
 
 type heldCheck = drive.Held[check, *check]
@@ -120,7 +122,7 @@ func (c *comparing) verify(ctx context.Context) error {
 		return err
 	}
 	return c.held.Update(func(piece check, _ time.Time) (check, error) {
-		piece.Verified = verified
+		piece.Verified, piece.Sights = verified, c.Sights
 		return piece, nil
 	})
 }

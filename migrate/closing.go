@@ -56,7 +56,7 @@ func (l *Lane) close(ctx context.Context, s worker.Slot, m *movement.Record, fin
 func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) error {
 	p, err := achieved(ctx, t.Driver, t.movement)
 	if err == nil { // it will be read when this has ended, too
-		p.Phase, p.Workers, p.Waiting = "", 0, ""
+		p.Phase, p.Workers = "", 0
 		p.Pace = PaceOf(p, p, p.Limits, p.AsOf)
 		err = t.Driver.Make(ctx, reported, p)
 	}
@@ -70,6 +70,11 @@ func (t *turn) closeOnce(ctx context.Context, reported string, finish bool) erro
 	for _, damaged := range unread {
 		thing := strings.TrimPrefix(damaged.Key, movement.LedgerPrefix(t.movement.ID))
 		if err := t.leave(ctx, reported, fmt.Sprintf("the ledger's record of %s is damaged (%v): whether the movement made that, and what was there before, is not known; it was left alone", thing, damaged.Err)); err != nil {
+			return err
+		}
+	}
+	if finish {
+		if err := t.tellMissing(ctx, reported, ledger); err != nil {
 			return err
 		}
 	}

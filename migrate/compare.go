@@ -32,15 +32,19 @@ type comparing struct {
 	older   *snapshot.Index               // what the target held before a delta; nil: it is none
 	belongs func(*document.Document) bool // nil: all documents of the index
 	name    string                        // of the piece, in the keys of what is written down
+	gaps    collapsed                     // documents of the index that are not brought
 	was     map[uint64]*before            // of a repair of a delta: what may be replaced
+	agreed  *sighted                      // of a repair: what the comparison before it has seen
 
-	mu    sync.Mutex
-	scan  *cluster.Scan // nil when the target need not be read any more
-	run   *reconcile.Run
-	sofar               // how far that is
-	dirty bool          // it is further than what is written down
-	saves chan struct{} // filled while somebody saves
-	saved int           // times
+	mu         sync.Mutex
+	scan       *cluster.Scan // nil when the target need not be read any more
+	run        *reconcile.Run
+	sofar                    // how far that is
+	dirty      bool          // it is further than what is written down
+	unkept     bool          // what the pass that has just ended has seen is not kept yet
+	unanswered int           // batches of deletions: what they have deleted is not counted
+	saves      chan struct{} // filled while somebody saves
+	saved      int           // times
 }
 
 // mark is how far a part was read: a shard up to a position before which all checksums were
@@ -60,11 +64,19 @@ func (t *turn) openComparison(ctx context.Context, held *heldCheck, name string,
 	if c.index, err = t.snapshot.Index(ctx, v.Index); err != nil {
 		return nil, err
 	}
+	if c.gaps, err = t.collapsedOf(ctx, v.Index); err != nil {
+		return nil, err
+	}
 	if err := t.checkSame(ctx, v.Target); err != nil {
 		return nil, err
 	}
 	if since := t.plan.since(v.Index); since != nil {
 		if c.older, err = t.olderIndex(ctx, since, v.Index); err != nil {
+			return nil, err
+		}
+	}
+	if mends {
+		if c.agreed, err = t.sightedBefore(ctx, name, v.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -120,11 +132,22 @@ func (c *comparing) side(ctx context.Context, side reconcile.Side) error {
 	if err != nil {
 		return err
 	}
+	return c.whole(ctx, side)
+}
+
+// whole takes over that all of a side was read, and keeps what the pass has seen, if that ends it.
+func (c *comparing) whole(ctx context.Context, side reconcile.Side) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.run.Whole(side)
+	pass, seen := c.run.Pass(), c.run.Sights()
 	c.Marks[side], c.dirty = nil, true
-	return nil
+	c.unkept = len(seen) > 0 && c.agreed == nil
+	keeps := c.unkept
+	c.mu.Unlock()
+	if !keeps {
+		return nil
+	}
+	return c.keepSights(ctx, pass, seen)
 }
 
 // parts does something with each part of a side that has not ended, several at a time; all
@@ -136,7 +159,7 @@ func (c *comparing) parts(ctx context.Context, side reconcile.Side, do func(ctx 
 		n = c.index.Shards
 	case reconcile.Found:
 		n = c.slices()
-	case reconcile.Before:
+	case reconcile.Before, known:
 		n = c.older.Shards
 	}
 	c.mu.Lock()

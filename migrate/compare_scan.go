@@ -18,6 +18,10 @@ func (c *comparing) openScan(ctx context.Context) error {
 		return err
 	}
 	target := c.held.Piece().Target
+	uuid, err := c.identityIfTold(ctx, target) // before the scan: of one that is made between the two, a repair finds that it is another
+	if err != nil {
+		return err
+	}
 	err = c.target.Refresh(ctx, target)
 	unrefreshed := c.compares() && fault.Is(err, fault.Unauthorised) // to compare, it is enough to read
 	var scan *cluster.Scan
@@ -30,7 +34,7 @@ func (c *comparing) openScan(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scan, c.AsOf, c.Absent, c.Unrefreshed = scan, now, absent, unrefreshed
+	c.scan, c.AsOf, c.Absent, c.Unrefreshed, c.UUID = scan, now, absent, unrefreshed, uuid
 	return nil
 }
 
@@ -100,18 +104,30 @@ func (c *comparing) resume(ctx context.Context) error {
 	case c.Scan.Point == "" && len(c.Marks[reconcile.Found]) == 0:
 		return c.openScan(ctx)
 	}
+	lost, err := c.reopenScan(ctx)
+	if lost == nil {
+		return err
+	}
+	return c.again(ctx, lost)
+}
+
+// reopenScan goes on with the scan that was written down, and gives why the target has forgotten its point in time if it has.
+func (c *comparing) reopenScan(ctx context.Context) (lost, err error) {
+	target := c.held.Piece().Target
 	scan, err := c.target.ResumeScan(ctx, c.Scan, scanOptions(c.expected(c.index.Name)))
 	if err == nil {
 		err = scan.Renew(ctx)
 	}
 	if err == nil || ctx.Err() != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.scan = scan
-		return err
+		return nil, err
 	}
 	if err := c.checkSame(ctx, target); err != nil {
-		return err
+		return nil, err
 	}
-	return c.again(ctx, err)
+	return err, nil
 }
 
 // again begins to read the target again, at another point in time: what was read of it at the

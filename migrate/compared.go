@@ -18,7 +18,7 @@ func (c *comparing) verified(ctx context.Context) (v Verified, err error) {
 	v = c.held.Piece().Verified
 	v.Expected, v.Found = c.run.Totals[reconcile.Expected].String(), c.run.Totals[reconcile.Found].String()
 	v.Result, v.AsOf, v.Steps, v.Strict = c.run.Report, c.AsOf, c.Steps, c.plan.Strict
-	v.Absent, v.Unrefreshed = c.Absent, c.Unrefreshed
+	v.Absent, v.Unrefreshed, v.UUID = c.Absent, c.Unrefreshed, c.UUID
 	v.Result.Examples = slices.Clone(v.Result.Examples) // the run is perhaps being written down
 	if err := c.nameAll(ctx, v.Result.Examples); err != nil {
 		return v, err

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +167,8 @@ func TestARepairThatOverwrites(t *testing.T) {
 
 	// One of the two alone does its part.
 	spoil("999")
+	r.tell("m1", movement.Verify)
+	r.work("m1")
 	for _, e := range []movement.Event{{Verb: movement.Repair, By: "ann", DeleteExtra: true}, {Verb: movement.Repair, By: "bob", Overwrite: true}} {
 		if _, _, err := r.driver.Apply(t.Context(), "m1", e); err != nil {
 			t.Fatal(err)
@@ -182,10 +185,12 @@ func TestARepairThatOverwrites(t *testing.T) {
 // the comparison that follows finds it.
 func TestWhatIsTooManyIsDeletedAsItWasSeen(t *testing.T) {
 	r := newRig(t, "elasticsearch-7.10.2-basic", "second")
-	refreshes, direct := -1, r.url // no repair has begun
+	var refreshes atomic.Int64
+	refreshes.Store(-1) // no repair has begun
+	direct := r.url
 	r.through(func(q *http.Request, _ string) {
-		if refreshes >= 0 && strings.HasSuffix(q.URL.Path, "/_refresh") {
-			if refreshes++; refreshes == 2 { // the first is of the repair's comparison, the second comes before the deletions
+		if refreshes.Load() >= 0 && strings.HasSuffix(q.URL.Path, "/_refresh") {
+			if refreshes.Add(1) == 2 { // the first is of the repair's comparison, the second comes before the deletions
 				send(t, direct+"/shelves/_doc/changed", `{"by":"another client"}`)
 			}
 		}
@@ -197,13 +202,13 @@ func TestWhatIsTooManyIsDeletedAsItWasSeen(t *testing.T) {
 	if m, p := r.work("m1"); m.State != movement.Held || differences(p)[reconcile.Ghost] != 2 {
 		t.Fatalf("it is %s: %v", m.State, differences(p))
 	}
-	refreshes = 0
+	refreshes.Store(0)
 	if _, _, err := r.driver.Apply(t.Context(), "m1", movement.Event{Verb: movement.Repair, By: "ann", DeleteExtra: true}); err != nil {
 		t.Fatal(err)
 	}
 	m, p := r.work("m1")
 	if m.State != movement.Held || differences(p)[reconcile.Ghost] != 1 || r.has("shelves", "_doc", "extra") || !r.has("shelves", "_doc", "changed") {
-		t.Errorf("after %d refreshes it is %s: %v", refreshes, m.State, differences(p))
+		t.Errorf("after %d refreshes it is %s: %v", refreshes.Load(), m.State, differences(p))
 	}
 }
 

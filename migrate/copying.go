@@ -164,6 +164,10 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 	if item.End != work.ToEnd {
 		opts.To = item.End
 	}
+	collapsed, err := c.collapsedOf(ctx, item.Index)
+	if err != nil {
+		return err
+	}
 	docs, err := shard.Documents(ctx, opts)
 	if err != nil {
 		return err
@@ -176,6 +180,9 @@ func (c *copying) read(ctx context.Context, to *sending) error {
 		}
 		doc := docs.Document()
 		kept, failure := c.shape(doc, nil)
+		if collapsed.has(doc) {
+			kept, failure = false, nil
+		}
 		op := c.op(doc, c.target)
 		if b.full() || !c.writer.Room(&b.Batch, &op) {
 			at := doc.Position.Number

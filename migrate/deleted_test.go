@@ -1,11 +1,20 @@
 package migrate_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/reshelve/reshelve/cluster"
+	"github.com/reshelve/reshelve/coord"
+	memory "github.com/reshelve/reshelve/coord/memory"
+	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/migrate"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
@@ -110,4 +119,80 @@ func TestADeltaBringsWhatFinishAccepted(t *testing.T) {
 	if m, _ := p.work("delta"); m.State != movement.Finished || p.doc("shelves", id) == "" {
 		t.Errorf("it is %s: %s; the document is %q", m.State, m.Cause, p.doc("shelves", id))
 	}
+}
+
+// forgetting looks at the records right before a list of failures is removed.
+type forgetting struct {
+	coord.Store
+	look func(letters []coord.Record)
+}
+
+func (f forgetting) Delete(ctx context.Context, key string, revision int64) error {
+	if strings.HasPrefix(key, "movement/delta/failure/") {
+		letters, err := f.List(ctx, "movement/delta/letter/")
+		if err != nil {
+			return err
+		}
+		f.look(letters)
+	}
+	return f.Store.Delete(ctx, key, revision)
+}
+
+// TestARedriveNamesWhatOthersDeleted: the target has refused a document of a delta, and others have deleted it since. A
+// redrive leaves that so, names it before the list of failures forgets it, for a worker may die between the two, and the
+// comparison finds it missing.
+func TestARedriveNamesWhatOthersDeleted(t *testing.T) {
+	p := newCopied(t, "opensearch-2.19.0-basic")
+	p.moves("full", "first", nil)
+	id := pick(t, p.held("first", "shelves"), p.held("second", "shelves"), isChanged)
+	var named, removed atomic.Bool
+	p.driver = drive.New(forgetting{memory.New(), func(letters []coord.Record) {
+		removed.Store(true)
+		for _, letter := range letters {
+			if bytes.Contains(letter.Value, fmt.Appendf(nil, `{"id":%q,"what":"deleted_by_others"}`, id)) {
+				named.Store(true)
+			}
+		}
+	}}, 0)
+	mends := p.refuses(id)
+	p.delta()
+	if m, progress := p.work("delta"); m.State != movement.Held || progress.Failed != 1 {
+		t.Fatalf("it is %s: %s; %d have failed", m.State, m.Cause, progress.Failed)
+	}
+	mends()
+	remove(t, p.others(), id)
+	p.tell("delta", movement.Redrive)
+	m, progress := p.work("delta")
+	if !removed.Load() || !named.Load() {
+		t.Errorf("the list is removed: %v; after the document was named: %v", removed.Load(), named.Load())
+	}
+	said := phaseOf(&m, movement.RedrivePhase)
+	if m.State != movement.Held || progress.Failed != 0 || !strings.Contains(said, fmt.Sprintf("1 were changed or deleted on the target since, and are left so (%q)", id)) {
+		t.Errorf("it is %s: %s; %d have failed; %s", m.State, m.Cause, progress.Failed, said)
+	}
+	if n := verifiedOf(t, progress, "shelves").Result.Counts[reconcile.Missing]; n != 1 || p.doc("shelves", id) != "" {
+		t.Errorf("%d are missing; the document is %q", n, p.doc("shelves", id))
+	}
+}
+
+// refuses lets the target refuse a document, until mends is called: what it gets instead has no number where its mapping has one.
+func (p *copied) refuses(id string) (mends func()) {
+	p.t.Helper()
+	var mended atomic.Bool
+	through, err := cluster.Open(p.t.Context(), cluster.Options{URL: p.url, Transport: meddler{func(r *http.Request, body string) {
+		lines := strings.Split(body, "\n")
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, fmt.Sprintf(`"_id":%q`, id)) })
+		if mended.Load() || at < 0 || !strings.HasSuffix(r.URL.Path, "_bulk") {
+			return
+		}
+		lines[at+1] = `{"n":"none"}`
+		body = strings.Join(lines, "\n")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.target = through
+	p.t.Cleanup(through.Close)
+	return func() { mended.Store(true) }
 }

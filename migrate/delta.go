@@ -281,10 +281,7 @@ func (p *Progress) addChanges(ctx context.Context, d *drive.Driver, id string, a
 	for _, c := range changes {
 		h.see(&c.Lease)
 		p.Add(c.Copied)
-		p.Items.add(&c.Lease)
-		if c.Cause != "" {
-			p.Causes[c.Cause]++
-		}
+		p.addPiece(&c.Lease)
 		if of := at[c.Index]; of != nil {
 			of.Copied.Add(c.Copied)
 			of.Items.add(&c.Lease)

@@ -14,14 +14,18 @@
 //     phase completes it.
 //   - index entry: the piece of one index: create it on the target, or find it there.
 //   - item: the piece of a range of positions of a shard; see package work.
-//   - template: legacy, composable or component, of the snapshot's global state; made in the
-//     phase metadata, before any index.
+//   - template: legacy, composable or component, of the snapshot's global state; made after the
+//     indices, so that it adds nothing to them, but for those that data streams are made by.
+//   - bare: an index as the body of the movement makes it, without the aliases and the final pipeline
+//     that templates of the target have added; it is so until everything was compared.
 //   - limits: how fast, and when, it may be; each process takes the share of its slots.
 //   - look: what all records tell at one time; two of them tell a pace.
 //   - delta: an index of which the target holds an older snapshot, that a movement brought. Its
 //     pieces are changes, one for each shard: what both snapshots hold in the same files is
 //     skipped, the rest compared, and what differs is sent or deleted.
 //   - stream: a data stream that documents are appended to, one backing index after the other.
+//   - to give way: of documents of several mapping types, which become one index, one of each place of the
+//     target stays, the others give way: they are neither sent nor expected; see collapsed.
 //   - failure: a document that the target refuses for good, listed with its cause.
 //   - letter: the failures of one item, which redrive sends again one by one.
 //   - mark: how far a part of a side (a shard of the snapshot, a slice of a scan of the
@@ -37,9 +41,11 @@
 // # Phases, and where to look
 //
 //	snapshot   the take, which completes the plan       snapshotting.go
-//	metadata   templates                                phase_metadata.go, templates.go
+//	metadata   templates that data streams need         phase_metadata.go, templates.go
 //	indices    each is made, or found                   indices.go, making.go, label.go; the body: metadata.go;
-//	                                                    streams: appending.go; what is written through: writealias.go
+//	                                                    streams: appending.go; what is written through: writealias.go;
+//	                                                    what templates of the target add: bare.go
+//	templates  all others                               phase_metadata.go, templates.go
 //	items      each shard is cut                        items.go; of a delta: delta.go
 //	documents  items are sent                           documents.go, copying.go, failures.go;
 //	                                                    of a delta: deltaread.go, deltasend.go
@@ -47,8 +53,10 @@
 //	           copied is made searchable
 //	verify     each index is compared                   checks.go, verify.go; one of them: compare.go,
 //	                                                    its sides: reading.go, how far: keeping.go
-//	aliases    made at one instant                      aliases.go
-//	repair     what differs is sent again               repair.go, mending.go; what is too many is deleted: extra.go
+//	aliases    made at one instant, beside what the     aliases.go, fitaliases.go
+//	           target has of them
+//	repair     what differs is sent again               repair.go, mending.go; what is too many is deleted: extra.go;
+//	                                                    by what was compared before: sighted.go
 //	redrive    what failed is tried again               redrive.go, resend.go
 //	the end    the ledger is handed over, or undone     closing.go, undo.go
 //
@@ -80,8 +88,8 @@
 //     when a comparison has found it missing, brings it, unless the target remembers the deletion in a version
 //     that is not lower. Where a movement before has ended without some documents (Since.Lacking), nothing
 //     shows which of those that are missing were deleted: a delta brings them. A repair that is to overwrite, or to
-//     delete what is too many (movement.Phase), replaces and deletes what others wrote, each document on the condition
-//     that it is still the write that was looked at.
+//     delete what is too many (movement.Phase), replaces and deletes what others wrote, and of that only what the comparison
+//     before it has seen, in that content and in that index (sighted.go): what came later is left, and named.
 //  6. What a comparison says is true of one instant of the target, which it names
 //     (Verified.AsOf): a point in time that lives as long as the comparison does, whoever goes
 //     on with it. When the target has forgotten that, what was read of it is forgotten too.
@@ -91,7 +99,8 @@
 //     of the snapshot it is the end of a segment whose checksums were right.
 //  8. What the movement makes stands in the ledger before it is made. Not in it are the aliases of the
 //     snapshot, which go away with their indices, and the backing indices that are added to a stream
-//     which was there.
+//     which was there. An index that was made is called so there when it is bare, and not before: until
+//     then no document is sent to it.
 //  9. No request that brings or deletes documents makes an index, whenever it comes: it names the write
 //     alias, under whose name (it has a capital letter) no server makes one, and which abort and finish
 //     take away. A data stream is written to by its own name, as it takes no alias; the plan warns where
@@ -135,12 +144,13 @@
 //	check/RUN/TARGET          the piece of a comparison, and its result
 //	repair/RUN/TARGET         the piece of a repair, and its result
 //	state/…/WORKER~N          how far a check or a repair (…) is: the piece names which N counts
+//	seen/check/RUN/TARGET/…   what a check has found on the target that is not as the snapshot has it
 //	redrive/RUN               how much was opened again
 //	letter/RUN/ITEM           the piece of what is sent again of an item
 //	failed/ITEM/FROM          the documents of a batch that failed, by cause
 //	failure/ITEM/FROM         the same, one by one
 //	former/PIECE              until when holders of a piece that was begun anew may have sent
-//	share/PROCESS             how many slots of a process send, and what it waits for
+//	share/PROCESS             how many slots of a process send
 //	plan/completed            the plan, when the snapshot has been taken
 //
 // On a target on which other movements may be recorded, claims/ID is the claim of one that is

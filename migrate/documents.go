@@ -8,6 +8,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/waits"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -87,14 +88,14 @@ func (t *turn) doItem(ctx context.Context, held *heldItem) (worker.Outcome, erro
 		case at.Cursor > at.Start:
 			return worker.Outcome{Worked: true}, t.handOver(held, c.setup)
 		}
-		err = fault.New(fault.Transient, "the lease ended before anything was acknowledged%s", t.waitsFor())
+		err = fault.New(fault.Transient, "the lease ended before anything was acknowledged%s", waitsFor(ctx))
 	}
 	return worker.Settle(ctx, held, err)
 }
 
-// waitsFor is what keeps the target from taking documents, for the end of a sentence.
-func (t *turn) waitsFor() string {
-	if why := t.writer.Stats().Waiting; why != "" {
+// waitsFor is what keeps documents from getting on, for the end of a sentence.
+func waitsFor(ctx context.Context) string {
+	if why := waits.Why(ctx); why != "" {
 		return ": " + why
 	}
 	return ""

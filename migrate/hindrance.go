@@ -31,6 +31,7 @@ func Hinder(p *Progress, still time.Duration, allowed int64, now time.Time) (all
 			Next:  "wait, or change them with reshelve movement throttle",
 		})
 	}
+	all = append(all, p.waiting()...)
 	if still >= stillAfter {
 		all = append(all, standstill(p, still))
 	}
@@ -51,6 +52,15 @@ func (p *Progress) kept() (all []Hindrance) {
 	for _, i := range p.Unable {
 		next := cmp.Or(i.Next, "start a worker where that is not so")
 		all = append(all, Hindrance{Cause: "worker " + i.Worker + " cannot work for it: " + i.Cause, Next: next})
+	}
+	return all
+}
+
+// waiting are why its workers wait.
+func (p *Progress) waiting() (all []Hindrance) {
+	for _, w := range p.Waits {
+		next := cmp.Or(w.Next, "see whether it answers, and with what; the workers try on, and nothing is lost")
+		all = append(all, Hindrance{Cause: "waiting since " + w.Since.UTC().Format("15:04:05") + " UTC: " + w.Cause, Next: next})
 	}
 	return all
 }

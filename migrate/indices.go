@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/reshelve/reshelve/drive"
@@ -14,6 +15,9 @@ type entry struct {
 	work.Lease
 	Index
 	Existed bool `json:"existed,omitempty"` // the target had it before
+	// Aliases are those that templates of the target gave to the indices that were made, by index. They were removed,
+	// and the phase aliases makes them again.
+	Aliases map[string]map[string]json.RawMessage `json:"aliases,omitempty"`
 }
 
 // indices makes the entries of all indices, and then does one that is waiting, at random.

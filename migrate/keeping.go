@@ -22,22 +22,36 @@ const saveEvery = 30 * time.Second
 
 // sofar is how far a comparison is, beside what it has found.
 type sofar struct {
-	Scan      cluster.ScanState       `json:"scan"`
-	AsOf      time.Time               `json:"asOf"`
-	Marks     [reconcile.Sides][]mark `json:"marks"` // of the pass that goes on
-	Read      int64                   `json:"read"`  // documents, of all sides in all passes
-	ReadFound int64                   `json:"readFound"`
-	Steps     transform.Tally         `json:"steps,omitempty"` // of the first pass: the others read some documents again
-	Mended    Mended                  `json:"mended"`
+	Scan      cluster.ScanState `json:"scan"`
+	AsOf      time.Time         `json:"asOf"`
+	Marks     [passes][]mark    `json:"marks"` // of the pass that goes on
+	Read      int64             `json:"read"`  // documents, of all sides in all passes
+	ReadFound int64             `json:"readFound"`
+	Steps     transform.Tally   `json:"steps,omitempty"` // of the first pass: the others read some documents again
+	Mended    Mended            `json:"mended"`
+	Extra     Mended            `json:"extra,omitzero"`  // by the scan that deletes what is too many: apart, since it may begin again
+	Begun     int               `json:"begun,omitempty"` // how often that has begun again
 	// Absent and Unrefreshed are those of Verified.
 	Absent      bool `json:"absent,omitempty"`
 	Unrefreshed bool `json:"unrefreshed,omitempty"`
+	// Deleting: more was perhaps deleted than Extra counts, which whoever goes on in the same scan counts again.
+	Deleting bool `json:"deleting,omitempty"`
+	// UUID is that of Verified, and Sights are those of check.
+	UUID   string   `json:"uuid,omitempty"`
+	Sights []string `json:"sights,omitempty"`
 }
+
+// What is read in parts has marks: the sides, and before a repair of a delta what the older snapshot held.
+const (
+	known  = reconcile.Sides
+	passes = int(known) + 1
+)
 
 // written is what is written down of a comparison.
 type written struct {
 	sofar
 	Run []byte `json:"run"`
+	Was []byte `json:"was,omitempty"`
 }
 
 // save writes down how far the comparison is: in a record of its own, which nobody else
@@ -64,7 +78,7 @@ func (c *comparing) save(ctx context.Context) error {
 func (c *comparing) snap() (now written, changed bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.dirty {
+	if !c.dirty || c.unkept { // the pass that has ended is written down with what it has seen
 		return now, false, nil
 	}
 	now.sofar = c.sofar
@@ -75,6 +89,7 @@ func (c *comparing) snap() (now written, changed bool, err error) {
 	if c.scan != nil {
 		now.Scan = c.scan.State()
 	}
+	now.Was = appendWas(nil, c.was)
 	now.Run, err = c.run.AppendBinary(nil)
 	c.dirty = err != nil
 	return now, true, err
@@ -125,6 +140,9 @@ func (c *comparing) load(ctx context.Context) (there bool, err error) {
 	before, err := drive.Read[written](ctx, c.Driver, c.stateKey(kept))
 	if err == nil {
 		c.run, err = reconcile.ReadRun(before.Run)
+	}
+	if err == nil {
+		c.was, err = readWas(before.Was)
 	}
 	if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.NotFound) {
 		c.Logger.Warn("how far a comparison was cannot be read, and it begins anew", "worker", c.Worker, "record", c.stateKey(kept), "error", err)

@@ -53,7 +53,10 @@ type sides struct {
 	ways     map[string]string             // see writeAliasesOf
 	streams  map[string]*InStream          // of indices of the snapshot that are appended
 	sharing  sharing
-	items    worker.Search
+	// collapsed are those of the indices, as far as they are known, for whoever fills collapsing.
+	collapsing chan struct{}
+	collapsed  map[string]collapsed
+	items      worker.Search
 }
 
 var _ worker.Lane = (*Lane)(nil)
@@ -74,9 +77,11 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	t.Sees = func(now *movement.Record) bool { return t.sees(ctx, now) }
 	switch phase.Name {
 	case phaseMetadata:
-		return t.single(ctx, phase, t.metadata)
+		return t.single(ctx, phase, t.firstTemplates)
 	case phaseIndices:
 		return t.indices(ctx)
+	case phaseTemplates:
+		return t.single(ctx, phase, t.otherTemplates)
 	case phaseItems:
 		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.makeItems)
 	case phaseDocuments:
@@ -84,6 +89,9 @@ func (l *Lane) Turn(ctx context.Context, s worker.Slot, m *movement.Record, phas
 	case phaseRefresh:
 		return worker.Single(ctx, s, m, t.key("phase", work.Safe(phase.Key())), t.plan.Policy, t.ready)
 	case phaseAliases:
+		if quiet, err := t.quiet(ctx); err != nil || !quiet {
+			return worker.Outcome{}, err
+		}
 		return t.single(ctx, phase, t.aliases)
 	case movement.RepairPhase:
 		return t.repair(ctx, phase)
@@ -137,7 +145,7 @@ func (l *Lane) turn(ctx context.Context, s worker.Slot, m *movement.Record) (*tu
 	}
 	both, known := l.open[m.ID]
 	if !known {
-		both = &sides{opening: make(chan struct{}, 1)}
+		both = &sides{opening: make(chan struct{}, 1), collapsing: make(chan struct{}, 1)}
 		l.open[m.ID] = both
 	}
 	l.mu.Unlock()
@@ -225,7 +233,7 @@ func (l *Lane) openBoth(ctx context.Context, both *sides, m *movement.Record) (e
 	if err != nil {
 		return ours(err)
 	}
-	o := cluster.WriterOptions{Notice: both.sharing.notice}
+	var o cluster.WriterOptions
 	if !strings.Contains(both.plan.Target, "://") { // a folder: what is on its way lies twice in one machine's memory
 		o.MaxBytes, o.Concurrency = 1<<20, 4
 	}

@@ -102,6 +102,9 @@ func (t *turn) existing(ctx context.Context, held *drive.Held[entry, *entry], na
 		case ours && e.Made:
 			return nil
 		case ours:
+			if err := t.bare(ctx, held, name); err != nil {
+				return err
+			}
 			return t.Driver.Made(ctx, t.movement.ID, *e, identity)
 		case e.Made: // somebody has put another in the place of ours: it is not ours to take away
 			if err := t.Driver.Strike(ctx, t.movement.ID, *e); err != nil {

@@ -19,7 +19,8 @@ type mending struct {
 	target  string
 	batch   *batch
 	printer document.Fingerprinter
-	read    int64 // documents since the last mark
+	read    int64  // documents since the last mark
+	left    Mended // those that are not as the comparison before the repair saw them, since the last mark
 	marked  time.Time
 }
 
@@ -56,7 +57,14 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 		op := cluster.Op{Action: cluster.Delete, Index: m.sentTo(m.target), ID: doc.ID, Routing: doc.Routing, Version: -1}
 		return m.put(ctx, doc, &op, care{mine: was.stands})
 	}
+	if m.gaps.has(doc) {
+		return nil
+	}
 	if !m.run.Mend(key, doc.Position.Shard, doc.Position.Number, m.phase.Overwrite) || m.belongs != nil && !m.belongs(doc) {
+		return nil
+	}
+	if saw, compared := m.run.Saw(key); compared && saw != 0 && m.judges() && !m.agreed.has(key, saw) {
+		m.leave(string(doc.ID), string(doc.Routing))
 		return nil
 	}
 	target, err := m.takesAgain(ctx, doc.Index)
@@ -78,10 +86,21 @@ func (m *mending) take(ctx context.Context, doc *document.Document) error {
 	return m.put(ctx, doc, &op, m.care(key, doc))
 }
 
+// judges tells whether the repair replaces or deletes what others have written: that it may do to what the comparison
+// before it has seen, and to nothing else.
+func (c *comparing) judges() bool { return c.phase.Overwrite || c.phase.DeleteExtra }
+
+// leave leaves a document as it is, which is not as the comparison before the repair saw it.
+func (m *mending) leave(id, routing string) {
+	m.left.Since++
+	m.left.Others = addOthers(m.left.Others, []Other{{ID: id, Routing: routing, What: writtenSince}})
+}
+
 // care is how a document is sent again. A delta replaces what the older snapshot held and nothing
 // else; other movements what the comparison has seen, if it is still that; where nobody has
 // compared it, what is not newer, and without a version, or in a delta, nothing. A repair that
-// overwrites replaces all of it.
+// overwrites replaces what is newer, too, creates whatever is not there, and replaces of what nobody
+// has compared what the comparison before it has seen.
 func (m *mending) care(key uint64, doc *document.Document) care {
 	version := int64(reconcile.UnknownVersion)
 	if doc.Versions != nil {
@@ -89,10 +108,7 @@ func (m *mending) care(key uint64, doc *document.Document) care {
 	}
 	p := print{content: contentOf(m.printer.Of(doc.ID, doc.Routing, doc.Source)), version: version}
 	saw, compared := m.run.Saw(key)
-	if m.phase.Overwrite {
-		return care{want: p.content, fresh: version, ties: version >= 0, mine: anything, overwrite: true}
-	}
-	if m.older != nil {
+	if m.older != nil && !m.phase.Overwrite {
 		c := p.care(m.was[key])
 		c.blind = false
 		if !compared { // what the older snapshot held of it was not read
@@ -100,10 +116,12 @@ func (m *mending) care(key uint64, doc *document.Document) care {
 		}
 		return c
 	}
-	c := care{want: p.content, fresh: version, ties: version >= 0}
+	c := care{want: p.content, fresh: version, ties: version >= 0, overwrite: m.phase.Overwrite}
 	switch {
 	case compared:
 		c.mine = func(there *standing) bool { return there.content == saw }
+	case m.judges():
+		c.mine, c.unseen = func(there *standing) bool { return m.agreed.has(key, there.content) }, true
 	case version >= 0:
 		c.mine = func(there *standing) bool { return there.Version <= version }
 	default: // what others have written cannot be recognised
@@ -157,8 +175,9 @@ func (m *mending) send(ctx context.Context, at mark) error {
 			came.Cause = b.bad[0].ID + ": " + cut(b.bad[0].Reason, maxReason)
 		}
 	}
+	came.add(&m.left)
 	m.mended(m.side, m.n, at, m.read, &came)
-	m.batch, m.read, m.marked = &batch{}, 0, time.Now()
+	m.batch, m.read, m.marked, m.left = &batch{}, 0, time.Now(), Mended{}
 	return nil
 }
 
@@ -166,10 +185,16 @@ func (m *mending) deletions(ctx context.Context, b *batch, came *Mended) error {
 	if b.Len() == 0 {
 		return nil
 	}
+	m.mu.Lock()
+	m.unanswered++
+	m.mu.Unlock()
 	result, err := m.beside(ctx, &b.Batch, b.cares)
 	if err != nil {
 		return err
 	}
+	m.mu.Lock()
+	m.unanswered--
+	m.mu.Unlock()
 	came.Others = othersOf(&result)
 	came.Deleted, came.Kept, came.Failed = int64(result.Acknowledged), int64(len(result.Conflicts)), int64(len(result.Failed))
 	if len(result.Failed) > 0 {

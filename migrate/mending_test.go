@@ -69,6 +69,31 @@ func TestWhatNobodyHasCompared(t *testing.T) {
 	}
 }
 
+// TestWhatNobodyHasComparedNow is replaced by a repair that overwrites where the comparison before it has seen it so.
+func TestWhatNobodyHasComparedNow(t *testing.T) {
+	m := &mending{comparing: &comparing{turn: &turn{phase: &movement.Phase{Overwrite: true}}, run: reconcile.NewRun("books", 1, reconcile.Bounds{})}}
+	doc := &document.Document{ID: []byte("a"), Source: []byte(`{"n":1}`), Versions: &document.Versions{Version: 7}}
+	key := m.printer.Key(doc.ID, nil)
+	seen, later := m.printer.Of(doc.ID, nil, []byte(`{"n":2}`)), m.printer.Of(doc.ID, nil, []byte(`{"n":3}`))
+	m.agreed = &sighted{sights: []reconcile.Sight{reconcile.SightOf(key, contentOf(seen))}}
+	for name, tc := range map[string]struct {
+		there document.Fingerprint
+		at    int64
+		sends bool
+	}{
+		"it is newer, and was seen":     {seen, 99, true},
+		"it is older, and was not seen": {later, 5, false},
+	} {
+		op := cluster.Op{Action: cluster.Index, Index: "books", ID: doc.ID, Source: doc.Source, Version: 7}
+		c := &careful{turn: m.turn, batch: &cluster.Batch{}, cares: []care{m.care(key, doc)}, created: make([]int, 1)}
+		there := &standing{content: contentOf(tc.there)}
+		there.Found, there.Version = true, tc.at
+		if sends := c.decide(&op, 0, there, 0); sends != tc.sends || !sends && c.result.Conflicts[0].Type != notCompared {
+			t.Errorf("%s: %v, %+v", name, sends, c.result)
+		}
+	}
+}
+
 // TestWhatWasReplacedIsNamed, however many others were met before: a document that others have lost is named first.
 func TestWhatWasReplacedIsNamed(t *testing.T) {
 	var all []Other

@@ -2,12 +2,8 @@ package migrate
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"slices"
 
 	"github.com/reshelve/reshelve/cluster"
-	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/translate"
 )
@@ -24,11 +20,10 @@ type Metadata struct {
 	// refreshes of their own, until they are filled.
 	ReduceReplicas bool `json:"reduceReplicas,omitempty"`
 	ReduceRefresh  bool `json:"reduceRefresh,omitempty"`
+	// Set and Mappings are asked for in the place of what the snapshot has, of indices that are made.
+	Set      []Setting `json:"set,omitempty"`
+	Mappings []Mapping `json:"mappings,omitempty"`
 }
-
-// RuleAliasTaken is the rule of aliases that are left out because the target has an index of
-// that name, or an alias of an index that is not of the movement.
-const RuleAliasTaken = "alias-taken"
 
 // Translate is what creates an index of the plan on the target, and every change that the
 // rules of package translate make to it: what a plan shows. Ours tells which indices of the
@@ -56,69 +51,16 @@ func Translate(ctx context.Context, from *snapshot.Snapshot, target *cluster.Cli
 		return nil, err
 	}
 	for i := range bodies {
-		if err := leaveTaken(ctx, target, &bodies[i], ours); err != nil {
+		if index.Stream == nil { // what backs a stream is made by a template
+			if err := m.override(&bodies[i]); err != nil {
+				return nil, err
+			}
+		}
+		if err := fitAliases(ctx, target, &bodies[i], ours); err != nil {
 			return nil, err
 		}
 	}
 	return bodies, nil
-}
-
-// leaveTaken takes aliases out of a body whose names the target has given away.
-func leaveTaken(ctx context.Context, target *cluster.Client, body *translate.Body, ours func(string) (bool, error)) error {
-	var parts struct {
-		Settings json.RawMessage            `json:"settings,omitempty"`
-		Mappings json.RawMessage            `json:"mappings,omitempty"`
-		Aliases  map[string]json.RawMessage `json:"aliases"`
-	}
-	if err := json.Unmarshal(body.JSON, &parts); err != nil {
-		return fault.Wrap(fault.Bug, err)
-	}
-	var taken []string
-	for name := range parts.Aliases {
-		is, err := takenAlias(ctx, target, name, ours)
-		if err != nil {
-			return err
-		}
-		if is {
-			taken = append(taken, name)
-		}
-	}
-	if len(taken) == 0 {
-		return nil
-	}
-	slices.Sort(taken)
-	for _, name := range taken {
-		delete(parts.Aliases, name)
-		body.Changes = append(body.Changes, translate.Change{Rule: RuleAliasTaken, Where: "aliases." + name, What: "left out: the target has something of that name"})
-	}
-	var err error
-	body.JSON, err = json.Marshal(parts)
-	return fault.Wrap(fault.Bug, err)
-}
-
-// takenAlias tells whether a name is that of an index of the target, or of an alias that
-// leads to one which is not ours.
-func takenAlias(ctx context.Context, target *cluster.Client, name string, ours func(string) (bool, error)) (bool, error) {
-	answer, err := target.Do(ctx, http.MethodGet, []string{name}, nil, nil)
-	if fault.Is(err, fault.NotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	var indices map[string]json.RawMessage
-	if err := json.Unmarshal(answer, &indices); err != nil {
-		return false, fault.New(fault.Corrupt, "the target's answer about %s is not understood: %w", name, err)
-	}
-	if _, is := indices[name]; is || ours == nil {
-		return true, nil
-	}
-	for index := range indices {
-		if made, err := ours(index); err != nil || !made {
-			return true, err
-		}
-	}
-	return false, nil
 }
 
 // indexBodies are the requests that make an index on the target: one, or one for each mapping

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reshelve/reshelve/cluster"
@@ -31,12 +32,53 @@ type TemplateProgress struct {
 	Cause string        `json:"cause,omitempty"` // of TemplateRefused
 }
 
-// metadata makes the templates of the plan, in their order. One that cannot be made does not
+// firstTemplates makes the templates that the data streams of the plan need. All others are made after the
+// indices, so that no template of the same movement adds anything to an index of the snapshot.
+func (t *turn) firstTemplates(ctx context.Context) (string, error) {
+	late := slices.ContainsFunc(t.movement.Phases, func(p movement.Phase) bool { return p.Name == phaseTemplates })
+	if !late { // a movement that an earlier version has begun
+		return t.makeTemplates(ctx, func(Template) bool { return true })
+	}
+	first, err := t.ofStreams(ctx)
+	if err == nil && len(first) == 0 {
+		return "no data stream needs a template", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return t.makeTemplates(ctx, func(template Template) bool { return first[template] })
+}
+
+// otherTemplates makes the templates that firstTemplates has not made.
+func (t *turn) otherTemplates(ctx context.Context) (string, error) {
+	first, err := t.ofStreams(ctx)
+	if err != nil {
+		return "", err
+	}
+	return t.makeTemplates(ctx, func(template Template) bool { return !first[template] })
+}
+
+// ofStreams are the templates of the plan that its data streams need, with their components.
+func (t *turn) ofStreams(ctx context.Context) (map[Template]bool, error) {
+	if len(t.streams) == 0 || len(t.plan.Templates) == 0 {
+		return nil, nil
+	}
+	global, err := t.snapshot.Global(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return StreamTemplates(global, t.plan.Templates)
+}
+
+// makeTemplates makes those templates of the plan, in their order. One that cannot be made does not
 // keep the others from being made; the phase then fails, and resume tries those again.
-func (t *turn) metadata(ctx context.Context) (string, error) {
+func (t *turn) makeTemplates(ctx context.Context, which func(Template) bool) (string, error) {
 	count, refused := map[TemplateState]int{}, []string{}
 	var global *snapshot.Global
 	for _, template := range t.plan.Templates {
+		if !which(template) {
+			continue
+		}
 		if global == nil {
 			var err error
 			if global, err = t.snapshot.Global(ctx); err != nil {

@@ -31,6 +31,9 @@ type Plan struct {
 	// Gone are indices that movements have brought out of older snapshots, and that this one
 	// does not hold any more: they are left as they are.
 	Gone []string `json:"gone,omitempty"`
+	// Lossless: the plan was not accepted with losses of meaning, so that a loss that comes up after it was made is
+	// refused, too.
+	Lossless bool `json:"lossless,omitempty"`
 	// Templates are those that are made, unless the target has them, in this order.
 	Templates []Template `json:"templates,omitempty"`
 	// Strict lets a comparison of its own count what is newer on the target as a difference; of a migration that is what
@@ -52,10 +55,10 @@ type Index struct {
 	// Stream is the data stream, named as Target, that the documents are appended to.
 	Stream *InStream `json:"stream,omitempty"`
 	Shards int       `json:"shards"` // of the source
-	// Documents and Bytes are what the snapshot holds, as estimated; see Exact.
+	// Documents and Bytes, of their sources, are what the snapshot holds, as estimated. Bytes are 0 while it is yet to be taken.
 	Documents int64 `json:"documents"`
 	Bytes     int64 `json:"bytes"`
-	Stored    int64 `json:"stored"` // of its files in the snapshot
+	Stored    int64 `json:"stored"` // of its files in the snapshot, or on the source while that is yet to be taken: one copy of each shard
 	// Since is what the target's index holds already; nil: everything is moved.
 	Since *Since `json:"since,omitempty"`
 	// Shared is of a comparison of its own: the index held documents of others before those of the
@@ -68,6 +71,7 @@ const (
 	phaseSnapshot  = "snapshot" // only when the plan has one to take
 	phaseMetadata  = "metadata"
 	phaseIndices   = "indices"
+	phaseTemplates = "templates"
 	phaseItems     = "items"
 	phaseDocuments = "documents"
 	phaseRefresh   = "refresh"
@@ -86,7 +90,7 @@ func ReadPlan(m *movement.Record) (p Plan, err error) {
 // Phases are those of every migration.
 func Phases() []movement.Phase {
 	var all []movement.Phase
-	for _, name := range []string{phaseMetadata, phaseIndices, phaseItems, phaseDocuments, phaseRefresh, phaseVerify, phaseAliases} {
+	for _, name := range []string{phaseMetadata, phaseIndices, phaseTemplates, phaseItems, phaseDocuments, phaseRefresh, phaseVerify, phaseAliases} {
 		all = append(all, movement.Phase{Name: name})
 	}
 	return all

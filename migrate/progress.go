@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
+	"github.com/reshelve/reshelve/waits"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -20,19 +21,23 @@ type Progress struct {
 	// Templates are those of the plan, and what became of them.
 	Templates []TemplateProgress `json:"templates,omitempty"`
 	work.Counts
-	// Expected are the documents and bytes of the plan.
+	// Expected are the documents of the plan, and the bytes of their sources.
 	Expected      int64 `json:"expected"`
 	ExpectedBytes int64 `json:"expectedBytes"`
 	// Phase is the current one: its key, "settling" or "undoing"; "" at the end.
 	Phase string `json:"phase,omitempty"`
 	// Workers are the slots, of whatever process, that hold a lease and were heard of.
 	Workers int `json:"workers"`
+	// Heard is when a worker was heard of last, by the store's time.
+	Heard time.Time `json:"heard,omitzero"`
 	// AsOf is the store's time for which the counts hold: each worker stores its own at its
 	// own heartbeats, and this is the mean of the newest.
 	AsOf   time.Time `json:"asOf,omitzero"`
 	Limits Limits    `json:"limits,omitzero"`
-	// Waiting is why a worker waits for the target, when one does.
-	Waiting string `json:"waiting,omitempty"`
+	// Waits are why requests of its workers do not succeed, to the target, the repository or the source, the oldest first;
+	// Waiting is the cause of that one.
+	Waits   []waits.Wait `json:"waits,omitempty"`
+	Waiting string       `json:"waiting,omitempty"`
 	Pace
 	// Unable is why processes cannot work for it, that have tried lately.
 	Unable []worker.Inability `json:"unable,omitempty"`
@@ -40,12 +45,16 @@ type Progress struct {
 	Hindrances []Hindrance `json:"hindrances,omitempty"`
 	// Verified is what the last comparison has shown, index by index.
 	Verified []Verified `json:"verified,omitempty"`
+	// Uncompared are the indices that it could not compare, ordered.
+	Uncompared []Uncompared `json:"uncompared,omitempty"`
 	// Compared are the documents of both sides that it has read, as far as that was written down.
 	Compared int64 `json:"compared,omitempty"`
 	// Steps are what those of the transformation have done; nil before all is compared.
 	Steps []StepProgress `json:"steps,omitempty"`
 	// Causes of failed pieces and attempts, with how many there are of each.
 	Causes map[string]int `json:"causes,omitempty"`
+	// failedFor are the causes of the items that failed, one for each of them.
+	failedFor []string
 	// Taken is how far the snapshot is that is taken first; nil when it was there.
 	Taken *Taken `json:"taken,omitempty"`
 	// Left are sentences about what the end of the movement has left alone.
@@ -119,10 +128,16 @@ func ProgressOf(ctx context.Context, d *drive.Driver, m *movement.Record) (*Prog
 	if p.Unable, err = worker.Inabilities(ctx, d, m, now); err != nil {
 		return nil, err
 	}
+	if p.Waits, err = worker.Waits(ctx, d, m, now); err != nil {
+		return nil, err
+	}
+	if len(p.Waits) > 0 {
+		p.Waiting = p.Waits[0].Cause
+	}
 	return p, nil
 }
 
-// achieved is the progress without what keeps processes from the work: the end of a movement does not need that.
+// achieved is the progress without what keeps processes from the work, and makes them wait: the end of a movement does not need that.
 func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progress, error) {
 	plan, err := ReadPlan(m)
 	if err != nil {
@@ -160,9 +175,6 @@ func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progre
 		return nil, err
 	}
 	p.AsOf = holders.asOf()
-	if p.Waiting, err = waitingOf(ctx, d, m.ID, plan.Policy.Heartbeat, now); err != nil {
-		return nil, err
-	}
 	if err := p.countFailures(ctx, d, m.ID, at); err != nil {
 		return nil, err
 	}
@@ -189,7 +201,7 @@ func achieved(ctx context.Context, d *drive.Driver, m *movement.Record) (*Progre
 	for _, lease := range repairs {
 		holders.see(&lease)
 	}
-	p.Workers = len(holders.names)
+	p.Workers, p.Heard = len(holders.names), holders.heard
 	slices.SortFunc(p.Indices, func(a, b IndexProgress) int { return strings.Compare(a.Source, b.Source) })
 	return p, nil
 }
@@ -211,13 +223,17 @@ func (p *Progress) addVerified(ctx context.Context, d *drive.Driver, m *movement
 			whole = whole && c.State == work.Done
 			h.see(&c.Lease)
 			p.Compared += c.Read
-			if c.State == work.Done {
+			switch c.State {
+			case work.Done:
 				p.Verified = append(p.Verified, c.Verified)
+			case work.Failed:
+				p.Uncompared = append(p.Uncompared, Uncompared{c.Index, c.Target, c.Cause})
 			}
 		}
 		break
 	}
 	slices.SortFunc(p.Verified, func(a, b Verified) int { return strings.Compare(a.Index, b.Index) })
+	slices.SortFunc(p.Uncompared, func(a, b Uncompared) int { return strings.Compare(a.Index, b.Index) })
 	return whole, nil
 }
 
@@ -250,13 +266,21 @@ func (p *Progress) countFailures(ctx context.Context, d *drive.Driver, id string
 
 func (p *Progress) add(item *work.Item, of *IndexProgress) {
 	p.Add(item.Counts)
-	p.Items.add(&item.Lease)
-	if item.Cause != "" {
-		p.Causes[item.Cause]++
-	}
+	p.addPiece(&item.Lease)
 	if of != nil {
 		of.Copied.Add(item.Counts)
 		of.Items.add(&item.Lease)
+	}
+}
+
+// addPiece counts an item, or a change of a shard.
+func (p *Progress) addPiece(l *work.Lease) {
+	p.Items.add(l)
+	if l.Cause != "" {
+		p.Causes[l.Cause]++
+	}
+	if l.State == work.Failed {
+		p.failedFor = append(p.failedFor, l.Cause)
 	}
 }
 
@@ -280,9 +304,15 @@ type holders struct {
 	names  map[string]bool
 	since  time.Duration // how long ago each of the leases was heard of, together
 	leases int
+	heard  time.Time // when any holder was heard of last, also holders of pieces that are done
 }
 
 func (h *holders) see(l *work.Lease) {
+	for _, at := range []time.Time{l.HeartbeatAt, l.CompletedAt} {
+		if at.After(h.heard) {
+			h.heard = at
+		}
+	}
 	if !l.Leased(h.policy, h.now) {
 		return
 	}

@@ -188,7 +188,7 @@ func (p *Progress) Judge(m *movement.Record, earlier *Progress, still time.Durat
 	if m.State != movement.Running {
 		p.Pace = PaceOf(p, p, p.Limits, now) // how much is done, no more
 		if len(m.Owed()) > 0 {
-			p.Hindrances = p.kept()
+			p.Hindrances = append(p.kept(), p.waiting()...)
 		}
 		return
 	}

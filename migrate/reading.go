@@ -120,6 +120,9 @@ func (r *reading) expected(doc *document.Document) {
 	if r.belongs != nil && r.side == reconcile.Expected && !r.belongs(doc) {
 		return
 	}
+	if r.side == reconcile.Expected && r.gaps.has(doc) {
+		return
+	}
 	kept, failure := r.shape(doc, r.tally)
 	if !kept {
 		return

@@ -129,7 +129,8 @@ func (t *turn) letters(ctx context.Context, run string) (worker.Outcome, error) 
 }
 
 // sendLetters sends again what failed of an item, batch by batch, and keeps of each list what
-// fails again.
+// fails again. What others have written is named before the list forgets it: who takes over finds it in one
+// of the two, and counts again what was counted and is still listed.
 func (t *turn) sendLetters(ctx context.Context, held *drive.Held[letter, *letter]) error {
 	name := held.Piece().Item
 	index, n, err := shardOf(name)
@@ -160,6 +161,9 @@ func (t *turn) sendLetters(ctx context.Context, held *drive.Held[letter, *letter
 			l.Others = addOthers(l.Others, again.others)
 			return l, err
 		})
+		if err == nil {
+			err = t.listAgain(ctx, index, &b, again.failed)
+		}
 		if err != nil {
 			return err
 		}
@@ -177,14 +181,15 @@ func (t *turn) sendLetter(ctx context.Context, index string, shard *snapshot.Sha
 	for i := range list {
 		positions[i] = list[i].Position
 	}
-	again, err := t.resend(ctx, index, shard, positions)
-	if err != nil {
-		return again, err
+	return t.resend(ctx, index, shard, positions)
+}
+
+// listAgain keeps of a list what has failed again.
+func (t *turn) listAgain(ctx context.Context, index string, b *failed, again []Failure) error {
+	if len(again) == 0 {
+		return t.removeFailures(ctx, b)
 	}
-	if len(again.failed) == 0 {
-		return again, t.removeFailures(ctx, b)
-	}
-	return again, t.keepFailures(ctx, b.Item, index, b.From, again.failed)
+	return t.keepFailures(ctx, b.Item, index, b.From, again)
 }
 
 // redriven says what came of it.

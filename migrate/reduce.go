@@ -68,11 +68,11 @@ func (t *turn) intendSettings(ctx context.Context, index string, before json.Raw
 	return t.Driver.Intend(ctx, t.movement.ID, movement.Entry{Kind: kindSettings, Name: index, Before: before, By: t.Worker})
 }
 
-// putBack gives the indices that were filled the settings that they were to have.
-func (t *turn) putBack(ctx context.Context) error {
+// putBack gives the indices that were filled the settings that they were to have, of one kind of entries.
+func (t *turn) putBack(ctx context.Context, kind string) error {
 	ledger, err := t.Driver.Ledger(ctx, t.movement.ID)
 	for i := range ledger {
-		if err == nil && ledger[i].Kind == kindSettings {
+		if err == nil && ledger[i].Kind == kind {
 			if _, err = t.restoreSettings(ctx, &ledger[i]); err == nil {
 				err = t.Driver.Strike(ctx, t.movement.ID, ledger[i])
 			}
@@ -103,7 +103,7 @@ func (t *turn) restoreSettings(ctx context.Context, e *movement.Entry) (left str
 
 // ready gives the indices their settings, and makes searchable what was copied.
 func (t *turn) ready(ctx context.Context) error {
-	if err := t.putBack(ctx); err != nil {
+	if err := t.putBack(ctx, kindSettings); err != nil {
 		return err
 	}
 	return t.refresh(ctx)

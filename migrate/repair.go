@@ -10,10 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/movement"
 	"github.com/reshelve/reshelve/reconcile"
-	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/work"
 	"github.com/reshelve/reshelve/worker"
 )
@@ -27,6 +25,10 @@ type Mended struct {
 	Unseen  int64 `json:"unseen,omitempty"`
 	Deleted int64 `json:"deleted,omitempty"` // they had been deleted in the source, and come back; or are too many, and that was asked for
 	Kept    int64 `json:"kept,omitempty"`    // of such: others have changed them since
+	// Since were to be replaced or deleted, and are not what the comparison before the repair saw: they are left.
+	Since int64 `json:"since,omitempty"`
+	// Uncounted: more were deleted than Deleted, by a worker that has not written it down.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// Cause is why one of those failed that did.
 	Cause string `json:"cause,omitempty"`
 	// Others names the first of those that others have written since.
@@ -37,14 +39,21 @@ func (m *Mended) add(o *Mended) {
 	m.Add(o.Counts)
 	m.Others = addOthers(m.Others, o.Others)
 	m.Gone, m.Unseen, m.Deleted, m.Kept = m.Gone+o.Gone, m.Unseen+o.Unseen, m.Deleted+o.Deleted, m.Kept+o.Kept
+	m.Since, m.Uncounted = m.Since+o.Since, m.Uncounted || o.Uncounted
 	m.Cause = cmp.Or(m.Cause, o.Cause)
 }
 
 // String is for people, with what they can do.
 func (m *Mended) String() string {
 	text := counted(int(m.Acknowledged), "documents") + " sent again"
-	if m.Deleted > 0 {
+	switch {
+	case m.Uncounted:
+		text += fmt.Sprintf(", at least %d deleted (a worker ended before it had counted its own)", m.Deleted)
+	case m.Deleted > 0:
 		text += fmt.Sprintf(", %d deleted", m.Deleted)
+	}
+	if m.Since > 0 {
+		text += fmt.Sprintf(", %d are not as the comparison before the repair saw them, and are left so%s", m.Since, named(m.Others, writtenSince))
 	}
 	if others := m.Conflicts - m.Gone - m.Unseen + m.Kept; others > 0 {
 		text += fmt.Sprintf(", %d were changed on the target since, and are left so%s", others, named(m.Others, changedByOthers))
@@ -133,15 +142,24 @@ func (c *comparing) mend(ctx context.Context) error {
 	c.closeScan(ctx)
 	defer c.sends(ctx)()
 	source := c.held.Piece().Index
-	err := c.writable(ctx, source)
+	err := c.compared(ctx)
+	if err == nil {
+		err = c.writable(ctx, source)
+	}
+	if err == nil {
+		err = c.compared(ctx) // the alias leads to it: one that is made from now on is not written to
+	}
 	if err == nil {
 		err = c.readBefore(ctx)
+	}
+	if err == nil {
+		err = c.save(ctx) // before anything is changed: who takes it over counts that again, and does not compare again
 	}
 	if err != nil {
 		return err
 	}
 	sides := []reconcile.Side{reconcile.Expected}
-	if c.older != nil {
+	if c.older != nil && !c.phase.DeleteExtra { // else these are among what is too many
 		sides = append(sides, reconcile.Before)
 	}
 	for _, side := range sides {
@@ -159,36 +177,9 @@ func (c *comparing) mend(ctx context.Context) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		piece.Mended = c.Mended
+		piece.Mended.add(&c.Extra)
 		return piece, nil
 	})
-}
-
-// readBefore reads what the older snapshot held of the documents that are to be written again.
-func (c *comparing) readBefore(ctx context.Context) error {
-	if c.older == nil {
-		return nil
-	}
-	c.was = map[uint64]*before{}
-	var printer document.Fingerprinter
-	for n := range c.older.Shards {
-		err := c.shardOf(ctx, reconcile.Before, n, mark{}, func(docs *snapshot.Documents) error {
-			for docs.Next() {
-				doc := docs.Document()
-				key := printer.Key(doc.ID, doc.Routing)
-				if _, compared := c.run.Saw(key); !compared || doc.Versions == nil {
-					continue
-				}
-				if kept, _ := c.shape(doc, nil); kept {
-					c.was[key] = &before{content: contentOf(printer.Of(doc.ID, doc.Routing, doc.Source)), version: doc.Versions.Version}
-				}
-			}
-			return nil // shardOf reports what cannot be read
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // mended takes over what was answered up to a mark.
@@ -197,5 +188,10 @@ func (c *comparing) mended(side reconcile.Side, n int, at mark, read int64, m *M
 	defer c.mu.Unlock()
 	c.Marks[side][n], c.dirty = at, true
 	c.Read += read
+	if side == reconcile.Found {
+		c.ReadFound += read
+		c.Extra.add(m)
+		return
+	}
 	c.Mended.add(m)
 }

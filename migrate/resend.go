@@ -54,6 +54,10 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 	if err != nil {
 		return r, err
 	}
+	collapsed, err := t.collapsedOf(ctx, index)
+	if err != nil {
+		return r, err
+	}
 	docs, err := shard.Documents(ctx, snapshot.ReadOptions{From: positions[0], To: positions[len(positions)-1] + 1, Versions: !t.plan.NoVersions})
 	if err != nil {
 		return r, err
@@ -66,7 +70,11 @@ func (t *turn) resend(ctx context.Context, index string, shard *snapshot.Shard, 
 		if _, wanted := slices.BinarySearch(positions, doc.Position.Number); !wanted {
 			continue
 		}
-		if kept, failure := t.shape(doc, nil); !kept || failure != nil {
+		kept, failure := t.shape(doc, nil)
+		if collapsed.has(doc) {
+			kept, failure = false, nil
+		}
+		if !kept || failure != nil {
 			b.pass(doc, failure)
 			continue
 		}

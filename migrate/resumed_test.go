@@ -143,10 +143,13 @@ func (m *mortal) Delete(ctx context.Context, key string, revision int64) error {
 }
 
 // crawl is a bucket of which each stream takes a while to open.
-type crawl struct{ snapshot.Bucket }
+type crawl struct {
+	snapshot.Bucket
+	takes time.Duration
+}
 
 func (c crawl) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	time.Sleep(30 * time.Millisecond)
+	time.Sleep(c.takes)
 	return c.Bucket.Open(ctx, key, offset, length)
 }
 
@@ -157,6 +160,7 @@ type library struct {
 	store  coord.Store
 	log    *strings.Builder
 	starts int
+	crawls time.Duration // for each stream of the repository
 }
 
 // short are leases that end long before a comparison does.
@@ -192,7 +196,7 @@ func emptyLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	l := &library{target: &slow{to: gateway.New(control.NewStore(s), gateway.Options{})}, store: memory.New(), log: &strings.Builder{}}
+	l := &library{target: &slow{to: gateway.New(control.NewStore(s), gateway.Options{})}, store: memory.New(), log: &strings.Builder{}, crawls: 30 * time.Millisecond}
 	l.copied = &copied{t: t, target: cluster.Via(l.target, "the target"), driver: drive.New(l.store, 0), repository: filepath.Join(t.TempDir(), "repo"), keep: true}
 	if err := os.CopyFS(l.repository, os.DirFS("../testdata/repositories/opensearch-2.19.0-basic/repo")); err != nil {
 		t.Fatal(err)
@@ -202,6 +206,12 @@ func emptyLibrary(t *testing.T) *library {
 
 // runs lets a process work until the movement has nothing left to do, or until it dies.
 func (l *library) runs(m *mortal) {
+	l.t.Helper()
+	l.runsFor("m", m)
+}
+
+// runsFor is runs for a movement of another name.
+func (l *library) runsFor(id string, m *mortal) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Hour)
 	defer cancel()
@@ -216,10 +226,10 @@ func (l *library) runs(m *mortal) {
 		if err != nil {
 			return nil, err
 		}
-		return snapshot.Open(ctx, crawl{bucket})
+		return snapshot.Open(ctx, crawl{bucket, l.crawls})
 	}
 	err := worker.Run(ctx, drive.New(m, 0), map[movement.Kind]worker.Lane{movement.Migrate: lane}, worker.Options{
-		Name: fmt.Sprint("test-", l.starts), Slots: 1, Movement: "m", Pause: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(l.log, nil)),
+		Name: fmt.Sprint("test-", l.starts), Slots: 1, Movement: id, Pause: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(l.log, nil)),
 	})
 	if !m.dead.Load() && (err != nil || ctx.Err() != nil) {
 		l.t.Fatal(err, ctx.Err())

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,16 +9,13 @@ import (
 	"github.com/reshelve/reshelve/cluster"
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/work"
 )
 
 // share is the record by which a process tells the others how many of its slots send, so that
-// each takes its part of the limits. It is written only while there are limits, or while the
-// target makes the process wait.
+// each takes its part of the limits. It is written only while there are limits.
 type share struct {
 	Slots   int       `json:"slots"`
 	HeardAt time.Time `json:"heardAt"`
-	Waiting string    `json:"waiting,omitempty"` // why it waits for the target
 }
 
 // A share counts for so many times the interval at which it is written again, and the
@@ -47,21 +43,12 @@ func interval(shares int, heartbeat time.Duration) time.Duration {
 
 // sharing is how a process keeps the limits of a movement together with the others.
 type sharing struct {
-	mu      sync.Mutex
-	limits  Limits
-	slots   int // of this process, that send
-	others  int // slots of other processes
-	shares  int
-	wrote   time.Time // when the record was written, by this machine's own running
-	told    string    // what the record says of waiting
-	waiting error     // of the writer, as it is now
-}
-
-// notice is told when the writer begins to wait for the target, and with nil when it goes on.
-func (s *sharing) notice(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting = err
+	mu     sync.Mutex
+	limits Limits
+	slots  int // of this process, that send
+	others int // slots of other processes
+	shares int
+	wrote  time.Time // when the record was written, by this machine's own running
 }
 
 // sends counts the slot among those that send, until done is called. The limits hold before
@@ -117,15 +104,11 @@ func (t *turn) adapt(ctx context.Context, m *movement.Record) {
 	s.mu.Lock()
 	s.limits = limits
 	s.apply(t.writer)
-	waits := ""
-	if s.waiting != nil {
-		waits = s.waiting.Error()
-	}
-	due := (limits.Rate() != Rate{} || waits != s.told) && time.Since(s.wrote) >= interval(s.shares, t.plan.Policy.Heartbeat)
+	due := limits.Rate() != Rate{} && time.Since(s.wrote) >= interval(s.shares, t.plan.Policy.Heartbeat)
 	if due {
-		s.wrote, s.told = time.Now(), waits
+		s.wrote = time.Now()
 	}
-	mine := share{Slots: s.slots, HeardAt: now, Waiting: waits}
+	mine := share{Slots: s.slots, HeardAt: now}
 	s.mu.Unlock()
 	if !due {
 		return
@@ -151,20 +134,4 @@ func (t *turn) adapt(ctx context.Context, m *movement.Record) {
 	defer s.mu.Unlock()
 	s.others, s.shares = others, len(all)
 	s.apply(t.writer)
-}
-
-// waitingOf is why one of the processes waits for the target; "" when none does.
-func waitingOf(ctx context.Context, d *drive.Driver, id string, heartbeat time.Duration, now time.Time) (string, error) {
-	all, err := drive.Pieces[share](ctx, d, work.Prefix(id)+"share/")
-	var why []string
-	for _, s := range fresh(all, heartbeat, now) {
-		if s.Waiting != "" {
-			why = append(why, s.Waiting)
-		}
-	}
-	if len(why) == 0 {
-		return "", err
-	}
-	slices.Sort(why)
-	return why[0], err
 }

@@ -65,7 +65,11 @@ type part struct {
 	Meta       struct {
 		Managed json.RawMessage `json:"managed"`
 	} `json:"_meta"`
+	Stream json.RawMessage `json:"data_stream"`
 }
+
+// stream reports whether the template makes data streams.
+func (p *part) stream() bool { return len(p.Stream) > 0 && string(p.Stream) != "null" }
 
 // Templates are the templates of a snapshot's global state that are chosen, in the order in
 // which they are made. A pattern that names none is fault.NotFound.
@@ -99,6 +103,32 @@ func (c Choice) Templates(g *snapshot.Global) ([]Template, error) {
 		return slices.Index(TemplateKinds, a.Kind) - slices.Index(TemplateKinds, b.Kind)
 	})
 	return chosen, nil
+}
+
+// StreamTemplates are those of the templates that make data streams, and their components.
+func StreamTemplates(g *snapshot.Global, templates []Template) (map[Template]bool, error) {
+	bodies, err := templatesOf(g, ComposableTemplate)
+	if err != nil {
+		return nil, err
+	}
+	first, needed := map[Template]bool{}, map[string]bool{}
+	for _, t := range templates {
+		if t.Kind != ComposableTemplate {
+			continue
+		}
+		if p := readPart(bodies[t.Name]); p.stream() {
+			first[t] = true
+			for _, component := range p.Components {
+				needed[component] = true
+			}
+		}
+	}
+	for _, t := range templates {
+		if t.Kind == ComponentTemplate && needed[t.Name] {
+			first[t] = true
+		}
+	}
+	return first, nil
 }
 
 // named refuses patterns that name nothing, so that a misspelt one is not an empty plan.
@@ -168,6 +198,7 @@ func readPart(body json.RawMessage) (p part) {
 	_ = json.Unmarshal(members["template"], &p.Pattern)
 	_ = json.Unmarshal(members["composed_of"], &p.Components)
 	_ = json.Unmarshal(members["_meta"], &p.Meta)
+	p.Stream = members["data_stream"]
 	return p
 }
 

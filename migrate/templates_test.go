@@ -108,7 +108,7 @@ func TestTemplatesAreMadeAndUndone(t *testing.T) {
 	if len(got) != 3 || got["common"] != migrate.TemplateMade || got["loans"] != migrate.TemplateMade || got["old-style"] != migrate.TemplateThere {
 		t.Errorf("%v", got)
 	}
-	if text := m.Phases[0].Outcome; text != "2 templates made, 1 there already and left as they are" {
+	if text := outcome(&m, "templates"); text != "2 templates made, 1 there already and left as they are" {
 		t.Errorf("told is %q", text)
 	}
 	var answer struct {

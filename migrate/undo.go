@@ -24,7 +24,7 @@ func (t *turn) undo(ctx context.Context, e *movement.Entry) (left string, err er
 		return t.removeStream(ctx, e)
 	case KindClaim:
 		return "", t.removeClaim(ctx)
-	case kindSettings:
+	case kindSettings, kindPipeline:
 		return t.restoreSettings(ctx, e)
 	}
 	return "", fault.New(fault.Refused, "this version does not know how to undo it")

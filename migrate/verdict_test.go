@@ -24,6 +24,7 @@ func TestTheVerdict(t *testing.T) {
 		check   check
 		failed  int64 // documents
 		items   int   // that failed
+		causes  []string
 		entry   work.State
 		allowed int64
 		rest    bool   // not all was compared one by one
@@ -36,6 +37,7 @@ func TestTheVerdict(t *testing.T) {
 		"the comparison has not ended":       {check: compared(work.Waiting, 0), listed: "could not be compared"},
 		"not all was compared":               {check: compared(work.Done, 2), failed: 2, allowed: 2, rest: true, listed: "at least 7 of them are missing"},
 		"an item failed":                     {check: compared(work.Done, 0), items: 1, listed: "1 item failed"},
+		"items failed for two causes":        {check: compared(work.Done, 0), items: 3, causes: []string{"b", "a", "b"}, listed: "3 items failed: b (and other causes)"},
 		"an index was not moved":             {check: compared(work.Done, 0), entry: work.Failed, listed: "was not moved"},
 		"as many failed as may":              {check: compared(work.Done, 2), failed: 2, allowed: 2},
 		"more failed than may":               {check: compared(work.Done, 3), failed: 3, allowed: 2, listed: "missing 3"},
@@ -44,7 +46,7 @@ func TestTheVerdict(t *testing.T) {
 		"failures do not allow a torn disk":  {check: compared(work.Failed, 0), failed: 1, allowed: 5, listed: "could not be compared"},
 	} {
 		p := &Progress{Indices: []IndexProgress{{Index: Index{Source: "books", Target: "books"}, State: tc.entry}}, Items: States{Failed: tc.items}}
-		p.Failed = tc.failed
+		p.Failed, p.failedFor = tc.failed, tc.causes
 		if tc.rest {
 			tc.check.Result.Rest = &reconcile.Rest{Buckets: 1, Expected: 9, Found: 2, Missing: 7}
 		}

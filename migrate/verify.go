@@ -36,6 +36,15 @@ type Verified struct {
 	// Unrefreshed: the credentials may not refresh the index. Documents that were written since its last
 	// refresh were not compared.
 	Unrefreshed bool `json:"unrefreshed,omitempty"`
+	// UUID is that of the target's index; "" where the credentials may not read it, or there is none.
+	UUID string `json:"uuid,omitempty"`
+}
+
+// Uncompared is an index that could not be compared, and why.
+type Uncompared struct {
+	Index  string `json:"index"`
+	Target string `json:"target"`
+	Cause  string `json:"cause"`
 }
 
 // Differences are those that count.
@@ -50,10 +59,36 @@ func (v *Verified) Differences() int64 {
 // Differs tells whether both sides do, also where nobody has counted in how many documents.
 func (v *Verified) Differs() bool { return v.Differences() > 0 || v.Result.Rest != nil }
 
+// Some are the first examples of the differences, n of them unless more classes differ: the first of each class is among
+// them. More: there are others. What others have written and is no difference is left out.
+func (v *Verified) Some(n int) (some []reconcile.Example, more bool) {
+	var further []reconcile.Example
+	of := map[reconcile.Class]bool{}
+	for _, e := range v.Result.Examples {
+		switch {
+		case e.Class == reconcile.Newer && !v.Strict || e.Class == reconcile.Ghost && v.Others > 0:
+		case of[e.Class]:
+			further = append(further, e)
+		default:
+			of[e.Class] = true
+			some = append(some, e)
+		}
+	}
+	fits := min(max(n-len(some), 0), len(further))
+	some = append(some, further[:fits]...)
+	slices.SortStableFunc(some, func(a, b reconcile.Example) int {
+		return slices.Index(reconcile.Classes, a.Class) - slices.Index(reconcile.Classes, b.Class)
+	})
+	return some, fits < len(further)
+}
+
 // verify compares, index by index, what the snapshot holds with what the target holds.
 func (t *turn) verify(ctx context.Context, phase *movement.Phase) (worker.Outcome, error) {
 	run := work.Safe(phase.Key())
 	made, err := worker.Single(ctx, t.Slot, t.movement, t.key("phase", run), t.plan.Policy, func(ctx context.Context) error {
+		if err := t.forgetSights(ctx, phase); err != nil {
+			return err
+		}
 		return t.makeChecks(ctx, "check/"+run, false)
 	})
 	if err != nil || !made.Done || made.Worked {
@@ -89,10 +124,13 @@ func (t *turn) compares() bool { return t.movement.Kind == movement.Comparison }
 func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome {
 	var wrong, differing []string
 	var differ int64
+	done := 0
 	known := true
 	for _, key := range slices.Sorted(maps.Keys(checks)) {
 		c := checks[key]
-		if c.State != work.Done {
+		if c.State == work.Done {
+			done++
+		} else {
 			wrong = append(wrong, fmt.Sprintf("%s could not be compared: %s", c.Index, c.Cause))
 		}
 		if c.Differs() {
@@ -115,9 +153,9 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		}
 	}
 	if p.Items.Failed > 0 {
-		wrong = append(wrong, counted(p.Items.Failed, "items")+" failed")
+		wrong = append(wrong, counted(p.Items.Failed, "items")+" failed"+mostly(p.failedFor))
 	}
-	text := counted(len(checks), "indices") + " compared"
+	text := counted(done, "indices") + " compared"
 	if allowance := min(p.Failed, allowed); len(wrong) == 0 && known && differ <= allowance {
 		if differ > 0 {
 			return worker.Outcome{Worked: true, Done: true, Text: fmt.Sprintf("%s: %d documents differ, as allowed", text, differ)}
@@ -125,7 +163,24 @@ func verdict(p *Progress, checks map[string]check, allowed int64) worker.Outcome
 		return worker.Outcome{Worked: true, Done: true, Text: text + ": no document is missing, stale or too many"}
 	}
 	return worker.Outcome{Worked: true, Listed: true, Text: text + "; " + strings.Join(append(some(wrong), some(differing)...), "; "),
-		Next: "mend the causes, then reshelve movement redrive or repair; or accept what is listed with reshelve movement finish; or abort"}
+		Next: "mend the causes, then reshelve movement redrive, or reshelve movement repair; or accept what is listed with reshelve movement finish; or take everything back with reshelve movement abort"}
+}
+
+// mostly is the most frequent of some causes, for the end of a sentence; "" when there is none.
+func mostly(causes []string) string {
+	times, most := map[string]int{}, ""
+	for _, cause := range slices.Sorted(slices.Values(causes)) {
+		if times[cause]++; most == "" || times[cause] > times[most] {
+			most = cause
+		}
+	}
+	switch {
+	case most == "":
+		return ""
+	case len(times) > 1:
+		return ": " + most + " (and other causes)"
+	}
+	return ": " + most
 }
 
 // some are the first of many: what people read at a glance. The progress tells all.

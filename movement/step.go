@@ -160,7 +160,7 @@ func (r *Record) insert(e Event) {
 	unchecked := CopyIsOpen.holds(r)
 	if at < len(r.Phases) && r.Phases[at].Check() {
 		p := &r.Phases[at]
-		p.Ended, p.Outcome = e.At, short("given up for "+string(e.Verb)+": "+r.Cause)
+		p.Ended, p.Outcome = e.At, short("ended, since "+string(e.Verb)+" was asked for: "+r.Cause)
 		at++
 	}
 	verifyNext := at < len(r.Phases) && r.Phases[at].Name == VerifyPhase

@@ -51,12 +51,13 @@ func Needed(took time.Duration) time.Duration {
 	return (2*took + step - 1) / step * step
 }
 
-// String is the prediction for people.
+// String is the prediction for people. It names no budget that would do: each prediction has another, and what
+// holds a movement names the one to use.
 func (p Pause) String() string {
 	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 	text := fmt.Sprintf("%s, p50 %s, p99 %s, max %s (from %d %s)", round(p.Fence), round(p.P50), round(p.P99), round(p.Max), p.Of, p.Basis)
 	if p.Needs > 0 {
-		text += fmt.Sprintf("; that is above the pause budget: --pause-budget %s would do", p.Needs)
+		text += "; that is above the pause budget"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ func TestPredict(t *testing.T) {
 		t.Error(text)
 	}
 	p, _ = Predict(Before, []time.Duration{300 * ms}, 250*ms)
-	if p.Needs != 600*ms || !strings.Contains(p.String(), "--pause-budget 600ms") {
+	if p.Needs != 600*ms || !strings.HasSuffix(p.String(), "that is above the pause budget") || !strings.Contains(Plan{Pause: &p}.String(), "that is above the pause budget: --pause-budget 600ms would do\n") {
 		t.Errorf("%v", p)
 	}
 	if n := Needed(ms); n != 10*ms {

@@ -125,12 +125,8 @@ func (p Placement) shard(number uint32) (Shard, error) {
 	if s, ok := p.Shard(number); ok {
 		return s, nil
 	}
-	numbers := make([]string, len(p.Shards))
-	for i, s := range p.Shards {
-		numbers[i] = strconv.FormatUint(uint64(s.Number), 10)
-	}
 	err := fault.New(fault.NotFound, "the index has no shard %d", number)
-	return Shard{}, fault.WithNext(err, "name one of %s", strings.Join(numbers, ", "))
+	return Shard{}, fault.WithNext(err, "name one of %s", NumbersOf(p.Shards))
 }
 
 // refuse is fault.Refused for a plan that cannot be: the reason, and what to do instead.
@@ -147,7 +143,7 @@ func refuse(next, format string, args ...any) error {
 //	       2 new    aaaaaaab00000000  ffffffffffffffff  3335       333500 bytes
 //	the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 //
-// What is joined stands in one cell: "0, 1". What is not weighed has "-" for documents and bytes.
+// What is joined is in one cell: "0,1". What is not weighed has "-" for documents and bytes.
 // Notes follow, and a line about the predicted pause, where there is one.
 func (plan Plan) String() string {
 	return plan.Text(func(n int64) string { return strconv.FormatInt(n, 10) + " bytes" })
@@ -160,11 +156,7 @@ func (plan Plan) Text(bytes func(int64) string) string {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.StripEscape)
 	fmt.Fprintln(t, "shard\tbecomes\tfrom\tto\tdocuments\tsize")
 	for _, g := range plan.Groups {
-		from := make([]string, len(g.From))
-		for i, s := range g.From {
-			from[i] = strconv.FormatUint(uint64(s.Number), 10)
-		}
-		cell := strings.Join(from, ", ")
+		cell := NumbersOf(g.From)
 		for i, part := range g.To {
 			fmt.Fprintln(t, cell+"\t"+plan.line(part, i > 0, bytes))
 			cell = ""
@@ -178,7 +170,11 @@ func (plan Plan) Text(bytes func(int64) string) string {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	if plan.Pause != nil {
-		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s\n", plan.Pause)
+		fmt.Fprintf(&b, "the predicted pause of each hand-off: %s", plan.Pause)
+		if plan.Pause.Needs > 0 {
+			fmt.Fprintf(&b, ": --pause-budget %s would do", plan.Pause.Needs)
+		}
+		fmt.Fprintln(&b)
 	}
 	return trimmed(b.String())
 }

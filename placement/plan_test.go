@@ -52,7 +52,7 @@ shard  becomes  from              to                documents  size
 the heaviest routing hash is 0x2dc50d42: 12 documents, 1200 bytes
 index 7, version 1: 2 to 1 shards
 shard  becomes  from              to                documents  size
-0, 1   0        0000000000000000  ffffffffffffffff  -          -
+0,1    0        0000000000000000  ffffffffffffffff  -          -
 `
 	if got := split.String() + join.String(); got != want {
 		t.Errorf("got\n%s", got)
@@ -306,7 +306,7 @@ func TestWhatCannotBePlanned(t *testing.T) {
 		kind       fault.Kind
 		says, next string
 	}{
-		{ignore(p.SplitInto(9, 2, nil)), fault.NotFound, "no shard 9", "name one of 0, 1"},
+		{ignore(p.SplitInto(9, 2, nil)), fault.NotFound, "no shard 9", "name one of 0,1"},
 		{ignore(p.SplitInto(0, 1, nil)), fault.Refused, "1 parts of a shard are no split", "two parts or more"},
 		{ignore(p.SplitInto(0, 0, nil)), fault.Refused, "0 parts", "two parts or more"},
 		{ignore(p.SplitInto(0, 1<<40, nil)), fault.Refused, "1099511627776 parts", "ask for fewer"},

@@ -65,7 +65,8 @@ func TestManyReaders(t *testing.T) {
 				{fmt.Sprintf("/held/_update/big%d?_source=true", i), `{"doc":{"more":1}}`},
 			} {
 				answer, err := b.talk.Do(t.Context(), "POST", b.url+c.path, []byte(c.body))
-				if err != nil || answer.Status != 200 && answer.Status != 429 {
+				never := answer.Status == 413 && !strings.Contains(c.path, "_update") // 40 MB do not fit into 16
+				if err != nil || answer.Status != 200 && answer.Status != 429 && !never {
 					t.Errorf("%s: %.300s %v", c.path, answer, err)
 				}
 			}

@@ -61,14 +61,14 @@ func TestRefusals(t *testing.T) {
 		{"no address", 2, `HOST:PORT`, []string{"--data", filepath.Join(dir, "other"), "--listen", "nowhere"}},
 		{"an unknown format", 5, `4711.*\n  → `, []string{"--data", unknown, "--listen", "127.0.0.1:0"}},
 		{"a damaged format", 4, `format.*\n  → `, []string{"--data", damaged, "--listen", "127.0.0.1:0"}},
-		{"a file", 7, `file.*\n  → `, []string{"--data", file, "--listen", "127.0.0.1:0"}},
+		{"a file", 2, `file.*\n  → `, []string{"--data", file, "--listen", "127.0.0.1:0"}},
 		{"a folder that cannot be made", 7, `proc.*\n  → `, []string{"--data", "/proc/none", "--listen", "127.0.0.1:0"}},
 		{"a size that is none", 2, `memory`, []string{"--memory", "much"}},
 		{"no memory", 2, `memory`, []string{"--data", filepath.Join(dir, "other"), "--memory", "0"}},
 		{"no folder", 2, `data`, []string{"--data", ""}},
 		{"a depth below 0", 2, `max-depth`, []string{"--data", filepath.Join(dir, "other"), "--max-depth", "-1"}},
 		{"a time below 0", 2, `timeout`, []string{"--data", filepath.Join(dir, "other"), "--timeout", "-1s"}},
-		{"a configuration of two faults", 2, `^reshelve: [^\n]*line 2: [^\n\x{fffd}]*line 4: [^\n]*\n\z`, []string{"--config", faulty}},
+		{"a configuration of two faults", 2, `^reshelve: [^\n]*line 2: [^\n\x{fffd}]*line 4: [^\n]*\n  → [^\n]*\n\z`, []string{"--config", faulty}},
 	} {
 		code, stdout, stderr := run(t, append([]string{"serve"}, c.words...)...)
 		if code != c.code || stdout != "" || !regexp.MustCompile(c.stderr).MatchString(stderr) {

@@ -43,8 +43,7 @@ func smallDisk(t *testing.T, megabytes int) string {
 // returns gives the space back.
 func eat(t *testing.T, dir string) (give func()) {
 	t.Helper()
-	name := filepath.Join(dir, "eaten")
-	file, err := os.Create(name)
+	file, err := os.CreateTemp(dir, "eaten")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +57,7 @@ func eat(t *testing.T, dir string) (give func()) {
 		}
 	}
 	return func() {
-		if err := os.Remove(name); err != nil {
+		if err := os.Remove(file.Name()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -267,7 +266,7 @@ func (s *shelf) big(index string, megabytes int) (remove func()) {
 		source := fmt.Sprintf(`{"x":"%x"}`, noise(1<<19))
 		ask(s.t, s.talk, 201, "PUT", fmt.Sprintf("%s/%s/_doc/%d", s.url, index, i), source)
 	}
-	return func() { ask(s.t, s.talk, 200, "DELETE", s.url+"/"+index, "") }
+	return s.deletes(index)
 }
 
 // restarts stops the server and starts it on the disk that is full.
@@ -345,4 +344,84 @@ func (s *shelf) writeWhile(do func() func()) func() {
 	give := do()
 	writing.Wait()
 	return give
+}
+
+// TestDeletingOnAnEatenDisk: a write has met the end of the disk, and not a byte is left, not of the ballast
+// either. Deleting an index gives its space back nevertheless, and writes are taken again without a start; also of
+// a server that is killed before it could remove the documents.
+func TestDeletingOnAnEatenDisk(t *testing.T) {
+	for name, kill := range map[string]struct{ before, after bool }{"goes on": {}, "killed": {after: true}, "started on it": {before: true}} {
+		t.Run(name, func(t *testing.T) {
+			disk := smallDisk(t, 160)
+			dir := filepath.Join(disk, "data")
+			p, url := serve(t, dir, "--memory", "64MiB")
+			s := newShelf(t)
+			s.url = url
+			ask(t, s.talk, 200, "PUT", url+"/shelf", `{"settings":{"number_of_replicas":0}}`)
+			give := s.words("spare", 24)
+			p = s.restarts(p, dir) // what it is found by goes to files
+			s.eatsAll(disk)
+			killed := func() {
+				if err := p.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				p, s.url = serve(t, dir, "--memory", "64MiB")
+				s.full = false
+			}
+			if kill.before {
+				killed()
+			}
+			before := free(t, disk)
+			give()
+			if kill.after {
+				killed()
+			}
+			ask(t, s.talk, 404, "GET", s.url+"/spare/_count", "")
+			s.holds()
+			for deadline := time.Now().Add(10 * time.Second); free(t, disk) < before+24<<20; time.Sleep(50 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("%d KB were free, and %d are after an index of 24 MB, and what it is found by, was deleted", before>>10, free(t, disk)>>10)
+				}
+			}
+			s.recovers()
+			s.holds()
+			s.finds()
+			p = s.restarts(p, dir)
+			s.holds()
+			s.finds()
+			stop(t, p)
+		})
+	}
+}
+
+// eatsAll eats the disk while clients write, and again until nothing gives space back any more.
+func (s *shelf) eatsAll(disk string) {
+	s.t.Helper()
+	s.writeWhile(func() func() { return eat(s.t, disk) })
+	for range 3 {
+		time.Sleep(300 * time.Millisecond)
+		eat(s.t, disk)
+	}
+}
+
+// words fills an index with words of which each is another, and returns what deletes it.
+func (s *shelf) words(index string, megabytes int) (remove func()) {
+	s.t.Helper()
+	for range megabytes {
+		var body bytes.Buffer
+		for range 16 {
+			body.WriteString("{\"index\":{}}\n{\"x\":\"")
+			for range 4 << 10 {
+				fmt.Fprintf(&body, "%x ", noise(8))
+			}
+			body.WriteString("\"}\n")
+		}
+		ask(s.t, s.talk, 200, "POST", s.url+"/"+index+"/_bulk", body.String())
+	}
+	return s.deletes(index)
+}
+
+// deletes returns what deletes an index.
+func (s *shelf) deletes(index string) func() {
+	return func() { ask(s.t, s.talk, 200, "DELETE", s.url+"/"+index, "") }
 }

@@ -34,7 +34,7 @@ type besieged struct {
 func besiege(t *testing.T, words ...string) *besieged {
 	t.Helper()
 	limited := []string{"bash", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, hostileAddress>>10), binary(t),
-		"serve", "--data", dataFolder(t), "--listen", "127.0.0.1:0", "--memory", hostileMemory, "--max-body", "8MiB", "--max-in-flight", "16MiB"}
+		"serve", "--data", dataFolder(t), "--listen", "127.0.0.1:0", "--memory", hostileMemory, "--max-body", "8MiB", "--max-item", "8MiB", "--max-in-flight", "16MiB"}
 	p, err := Start(append(limited, words...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -224,9 +224,9 @@ var attacks = []struct {
 	}},
 	{"many small items", func(b *besieged) {
 		b.sends("POST", "/held/_bulk", strings.Repeat("\n", 7<<20), 400)
-		b.sends("POST", "/held/_bulk", strings.Repeat("{\"delete\":{}}\n", 500_000), 400, 429)
-		b.sends("POST", "/held/_bulk", strings.Repeat("{\"index\":{\"_id\":\"1\"}}\n{\n", 300_000), 200, 429)
-		b.sends("POST", "/held/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"1\"}}\n", 300_000), 200, 429)
+		b.sends("POST", "/held/_bulk", strings.Repeat("{\"delete\":{}}\n", 500_000), 400, 413)
+		b.sends("POST", "/held/_bulk", strings.Repeat("{\"index\":{\"_id\":\"1\"}}\n{\n", 300_000), 413)
+		b.sends("POST", "/held/_bulk", strings.Repeat("{\"delete\":{\"_id\":\"1\"}}\n", 300_000), 413)
 	}},
 	{"a line without end", func(b *besieged) {
 		b.sends("POST", "/held/_bulk", `{"index":{"_id":"1"}}`+"\n"+strings.Repeat("x", 7<<20), 400)

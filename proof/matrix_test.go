@@ -142,10 +142,15 @@ func (m *matrix) pair(repository, snapshot string) (lines row) {
 	}
 	refused := map[string]string{}
 	for _, p := range plan.Problem {
-		index, is := strings.CutPrefix(p.Place[0], "index ")
+		place := p.Message
+		if len(p.Place) > 0 {
+			place = p.Place[0]
+		}
+		index, is := strings.CutPrefix(place, "index ")
 		if !is {
 			return row{"refused: " + p.Message}
 		}
+		index, _, _ = strings.Cut(index, " cannot be made: ")
 		refused[index] = p.Message
 	}
 	args := []string{"migrate", "-q", "--from", from, "--to", m.at, "--snapshot", snapshot, "--yes", "--allow-partial", "--keep-way-back", "--output", "json"}

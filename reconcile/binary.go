@@ -17,7 +17,7 @@ import (
 // their distance from the one before. A table is its buckets in order, each its count and the
 // 16 bytes of its sum, where a count of 0 is followed by how many empty ones follow each other
 // instead; then the number of suspect buckets, each by its distance, with its count.
-const magic = "reshelve reconcile 4\n"
+const magic = "reshelve reconcile 5\n"
 
 // small is what is written down as JSON.
 type small struct {
@@ -161,7 +161,7 @@ func (l *look) appendItems(dst []byte) []byte {
 		dst = binary.AppendVarint(dst, i.version)
 		dst = binary.AppendVarint(dst, i.number)
 		dst = append(binary.AppendVarint(dst, int64(i.shard)), byte(i.fate))
-		if i.fate == stale || i.fate == different {
+		if i.fate.replaced() {
 			dst = binary.BigEndian.AppendUint64(dst, i.found)
 		}
 	}

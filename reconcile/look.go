@@ -23,6 +23,9 @@ const (
 	fates     // how many there are
 )
 
+// replaced tells whether something else was found in the document's place.
+func (f fate) replaced() bool { return f == stale || f == different || f == newer }
+
 // classes are those of the fates; "" where nothing differs.
 var classes = [fates]Class{Missing, "", Stale, Different, Newer, Unreadable, Ghost, Zombie, Misplaced}
 
@@ -31,7 +34,7 @@ type item struct {
 	content uint64 // the first half of the fingerprint's content
 	version int64  // as expected, or of a ghost and a zombie as found
 	number  int64
-	found   uint64 // of a stale or different one: the content found
+	found   uint64 // of a stale, different or newer one: the content found
 	shard   int32
 	fate    fate
 }
@@ -106,7 +109,7 @@ func (l *look) found(at *item, d *kept) {
 		return
 	case at.fate == unmet:
 		at.fate = is
-		if is == stale || is == different {
+		if is.replaced() {
 			at.found = d.content
 		}
 	case is == equal && (at.fate == stale || at.fate == different || at.fate == newer):

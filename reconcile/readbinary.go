@@ -162,7 +162,7 @@ func (d *reader) look(r *Run, s *small) {
 			i.fate = fate(is[0])
 			d.bad = i.fate >= misplaced
 		}
-		if i.fate == stale || i.fate == different {
+		if i.fate.replaced() {
 			if found := d.bytes(8); !d.bad {
 				i.found = binary.BigEndian.Uint64(found)
 			}

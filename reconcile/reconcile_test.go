@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/reshelve/reshelve/document"
@@ -312,6 +313,42 @@ func TestSaw(t *testing.T) {
 	}
 	if _, compared := r.Saw(doc(2, "", 2).Key); compared {
 		t.Error("what is equal is to be written again")
+	}
+}
+
+// TestSights: a look gives once what it has found that is not as expected, in its content; and what is newer is
+// recognised also by a run that was written down.
+func TestSights(t *testing.T) {
+	stale, newer, ghost := doc(1, "", 1), doc(3, "", 5), doc(4, "", 1)
+	s := sides{reconcile.Expected: {doc(0, "", 2), doc(1, "", 2), doc(2, "", 2), doc(3, "", 2)}, reconcile.Found: {stale, doc(2, "", 2), newer, ghost}}
+	r := reconcile.NewRun("books", 4, reconcile.Bounds{Documents: 100, Looks: 1, Examples: 3})
+	for len(r.Sides()) > 0 {
+		for _, side := range r.Sides() {
+			p := r.Part(side)
+			for _, e := range s[side] {
+				if p.Wants(e.Key) {
+					p.Add(e.Entry)
+				}
+			}
+			if err := r.Take(p); err != nil {
+				t.Fatal(err)
+			}
+			r.Whole(side)
+		}
+	}
+	content := func(d copied) uint64 { return binary.BigEndian.Uint64(d.Content[:8]) }
+	var want []reconcile.Sight
+	for _, d := range []copied{stale, newer, ghost} {
+		want = append(want, reconcile.SightOf(d.Key, content(d)))
+	}
+	slices.Sort(want)
+	got := r.Sights()
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(r.Sights()) != 0 {
+		t.Errorf("%x, want %x", got, want)
+	}
+	if found, compared := again(t, r).Saw(newer.Key); found != content(newer) || !compared {
+		t.Errorf("%x %v, want %x", found, compared, content(newer))
 	}
 }
 

@@ -63,7 +63,8 @@ type Run struct {
 	open     []unequal   // what is left to look at; at the end, the rest
 	bits     int         // of the prefixes in open
 	done     bool
-	rest     *scope // of open, at the end
+	sights   []Sight // of the look that has ended last: they are not written down
+	rest     *scope  // of open, at the end
 }
 
 // NewRun begins the comparison of an index of about so many documents.
@@ -189,6 +190,7 @@ func (r *Run) Whole(side Side) {
 		return
 	default:
 		found := r.look.report(r.index, r.bounds.Examples)
+		r.sights = r.look.sights()
 		r.Report.merge(&found)
 		r.next()
 	}
@@ -287,7 +289,7 @@ func (r *Run) Saw(key uint64) (found uint64, compared bool) {
 		return 0, false
 	}
 	i := r.look.items[key]
-	if i == nil || i.fate != unmet && i.fate != stale && i.fate != different {
+	if i == nil || i.fate != unmet && !i.fate.replaced() {
 		return 0, false
 	}
 	return i.found, true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/shard"
 	shardmemory "github.com/reshelve/reshelve/shard/memory"
 )
@@ -64,6 +65,11 @@ func TestAPauseThatCannotBeMetHoldsTheMovement(t *testing.T) {
 				}
 				if engine.staged != c.staged || !strings.Contains(m.Cause, c.says) || !strings.HasPrefix(m.Next, "reshelve movement abort, since nothing was handed off; then ") || !strings.Contains(m.Next, " --pause-budget ") {
 					t.Errorf("%d tries: %s\n→ %s", engine.staged, m.Cause, m.Next)
+				}
+				for i := range m.Phases { // of the budgets that would do, one is named
+					if strings.Contains(m.Phases[i].Outcome, "--pause-budget") {
+						t.Errorf("%s: %s", m.Phases[i].Name, m.Phases[i].Outcome)
+					}
 				}
 				if needed, err := time.ParseDuration(strings.Fields(m.Next[strings.Index(m.Next, "--pause-budget ")+15:])[0]); err != nil || needed < 2*max(20*ms, 3*c.takes) {
 					t.Errorf("%s would do (%v): %s", needed, err, m.Next)
@@ -121,6 +127,24 @@ func TestAWayBackIsTriedThoughItsRehearsalsAreLong(t *testing.T) {
 		h.work(id, movement.Reversed)
 		if n := h.shards(); n != 1 {
 			t.Errorf("%d shards", n)
+		}
+	})
+}
+
+// TestManyShardsAtATime: what is held says how many shards it is made of, the one that is kept included, and names a budget no
+// smaller than the one that its plan named.
+func TestManyShardsAtATime(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouseOn(t, 1, &slow{Engine: shardmemory.New(shardmemory.Options{}), takes: 40 * ms, fenced: 40 * ms})
+		h.budget = 20 * ms
+		foretold := func(p placement.Placement) (placement.Plan, error) {
+			plan, err := p.SplitBy(32, nil)
+			plan.Pause = &placement.Pause{Needs: 9 * time.Second}
+			return plan, err
+		}
+		if m := h.work(h.begin(false, foretold), movement.Held); !strings.HasSuffix(m.Next, " --pause-budget 9s, or fewer than 32 shards at a time") {
+			t.Error(m.Next)
 		}
 	})
 }

@@ -61,8 +61,9 @@ func (t *turn) clone(ctx context.Context, group int) (text string, err error) {
 
 // rehearsed is what the rehearsals of a hand-off say.
 type rehearsed struct {
-	pause placement.Pause
-	open  time.Duration // of that, behind the point at which nothing can be given up any more
+	pause   placement.Pause
+	open    time.Duration // of that, behind the point at which nothing can be given up any more
+	longest time.Duration // of all rehearsals in this turn
 }
 
 // rehearsals are how often a hand-off is done without changing anything before it is done.
@@ -77,7 +78,7 @@ func (t *turn) rehearse(ctx context.Context, group int, from []uint32, to []shar
 		steps, err := t.Store.Rehearse(ctx, t.plan.Shards.Index, from, to)
 		if err != nil { // without a prediction it is handed off too
 			t.Logger.Warn("the pause of a hand-off is not predicted", "movement", t.movement.ID, "group", group, "error", err)
-			t.rehearsed[group] = rehearsed{}
+			t.rehearsed[group] = rehearsed{longest: t.rehearsed[group].longest}
 			return "", context.Cause(ctx)
 		}
 		measured = append(measured, steps.Sum())
@@ -85,7 +86,7 @@ func (t *turn) rehearse(ctx context.Context, group int, from []uint32, to []shar
 	}
 	predicted, _ := placement.Predict(placement.Rehearsals, measured, t.plan.Budget)
 	slices.Sort(opening)
-	t.rehearsed[group] = rehearsed{predicted, opening[len(opening)/2]}
+	t.rehearsed[group] = rehearsed{predicted, opening[len(opening)/2], max(predicted.Max, t.rehearsed[group].longest)}
 	if predicted.Needs > 0 {
 		text = fmt.Sprintf("the predicted pause is %s", predicted)
 	}
@@ -119,5 +120,5 @@ func (t *turn) whole(ctx context.Context, index uint32, from []uint32, staged *s
 	if err := t.Store.Mend(ctx, index, from); err != nil {
 		return err
 	}
-	return fault.New(fault.Unavailable, "the shards %v showed %d documents, and there were %d: they were indexed again", from, found.Documents, there)
+	return fault.New(fault.Unavailable, "the shards %s showed %d documents, and there were %d: they were indexed again", placement.Numbers(from), found.Documents, there)
 }

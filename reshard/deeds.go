@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/placement"
 	"github.com/reshelve/reshelve/transfer"
 )
 
@@ -54,14 +54,19 @@ func differing(r *transfer.Record, deeds []transfer.Deed) error {
 
 // names are the shards of a group, for people.
 func names(g *transfer.Group) string {
-	if len(g.Sources) == 1 {
-		return fmt.Sprintf("shard %d", g.Sources[0].Shard)
-	}
-	numbers := make([]string, len(g.Sources))
+	numbers := make([]uint32, len(g.Sources))
 	for i := range g.Sources {
-		numbers[i] = strconv.FormatUint(uint64(g.Sources[i].Shard), 10)
+		numbers[i] = g.Sources[i].Shard
 	}
-	return "shards " + strings.Join(numbers, ", ")
+	return named(numbers)
+}
+
+// named are some shards, for people.
+func named(numbers []uint32) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("shard %d", numbers[0])
+	}
+	return "shards " + placement.Numbers(numbers)
 }
 
 // do does one deed.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/movement"
@@ -20,10 +22,16 @@ import (
 // lying is an engine that tells of what it has staged something else than is so.
 type lying struct {
 	shard.Engine
-	lie func(staged *shard.Staged, to []shard.Incarnation) // nil: it tells the truth
+	lie    func(staged *shard.Staged, to []shard.Incarnation) // nil: it tells the truth
+	behind func(ctx context.Context) error                    // happens before it stages behind a fence; nil: nothing
 }
 
 func (e *lying) Stage(ctx context.Context, index uint32, from []uint32, to []shard.Incarnation) (*shard.Staged, error) {
+	if _, fenced := ctx.Deadline(); fenced && e.behind != nil {
+		if err := e.behind(ctx); err != nil {
+			return nil, err
+		}
+	}
 	staged, err := e.Engine.Stage(ctx, index, from, to)
 	if err == nil && e.lie != nil {
 		e.lie(staged, to)
@@ -154,6 +162,34 @@ func TestADifferenceInCloneForbidsTheHandOff(t *testing.T) {
 			h.work(id, movement.Aborted)
 			if n := h.shards(); n != 1 {
 				t.Errorf("%d shards", n)
+			}
+		})
+	}
+}
+
+// TestADifferenceBetweenTwoHandOffsForbidsTheNext: the first does not fit the budget, and what is cloned again before the
+// next differs. No other fence goes up, and the movement holds with the difference.
+func TestADifferenceBetweenTwoHandOffsForbidsTheNext(t *testing.T) {
+	for name, c := range lies {
+		t.Run(name, func(t *testing.T) {
+			h, e := lyingHouse(t)
+			h.budget = 500 * time.Millisecond
+			fences := 0
+			e.behind = func(ctx context.Context) error {
+				if fences++; fences > 1 {
+					return nil
+				}
+				e.lie = c.lie
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			id := h.begin(false, by(2))
+			m := h.work(id, movement.Held)
+			if fences != 1 || !strings.Contains(m.Cause, "differences between the shards and what they would become: nothing was handed off") {
+				t.Errorf("%d fences: %s", fences, m.Cause)
+			}
+			if p := h.found(id); !maps.Equal(p.Cloned.Counts, c.clone) || len(p.Pauses) > 0 {
+				t.Errorf("%+v", p)
 			}
 		})
 	}

@@ -38,6 +38,9 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 		if err != nil || r == nil {
 			return "", err
 		}
+		if !r.Groups[group].Cloned.Equal() { // what was cloned again differs: it owes no hand-off any more
+			return "", nil
+		}
 		from, to, err := incarnations(p, r, group)
 		if err != nil {
 			return "", err
@@ -56,7 +59,7 @@ func (t *turn) handOff(ctx context.Context, group int) (text string, err error) 
 		}
 		t.Logger.Warn("a hand-off did not fit the pause budget, it is tried again", "movement", t.movement.ID, "group", group, "error", over)
 		if try == tries-1 {
-			return "", t.tooLong(r, group, max(over.Spent, t.plan.Budget, t.rehearsed[group].pause.Max), fmt.Sprintf("%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q, with %s kept for opening what comes of it",
+			return "", t.tooLong(r, group, max(over.Spent, t.plan.Budget), fmt.Sprintf("%d hand-offs did not fit the pause budget of %s: the last one had taken %s at its step %q, with %s kept for opening what comes of it",
 				tries, t.plan.Budget, rounded(over.Spent), over.Step, rounded(t.opening(group))))
 		}
 	}
@@ -90,12 +93,18 @@ func anyHandedOff(r *transfer.Record) bool {
 	return slices.ContainsFunc(r.Groups, func(g transfer.Group) bool { return g.HandedOff() })
 }
 
-// tooLong holds the movement: a hand-off that takes so long does not fit the budget. It says why, and what would do.
+// tooLong holds the movement: a hand-off that takes so long does not fit the budget. It says why, and which budget would
+// do: no less than what the plan or a rehearsal in this turn has asked for, so that the newest advice is never the smaller one.
 func (t *turn) tooLong(r *transfer.Record, group int, takes time.Duration, cause string) error {
+	takes = max(takes, t.rehearsed[group].longest)
+	needed := placement.Needed(takes)
+	if planned := t.plan.Shards.Pause; planned != nil {
+		needed = max(needed, planned.Needs)
+	}
 	why, resume := "", ""
 	if rate := t.written.perSecond(); rate > 0 {
 		why = fmt.Sprintf("; what is written meanwhile has to be staged behind the fence, %.0f writes a second", rate)
-		resume = fmt.Sprintf("reshelve movement resume, when there are about %.0f writes a second; or ", rate*t.plan.Budget.Seconds()/placement.Needed(takes).Seconds())
+		resume = fmt.Sprintf("reshelve movement resume, when there are about %.0f writes a second; or ", rate*t.plan.Budget.Seconds()/needed.Seconds())
 	}
 	back, again := "abort, since nothing was handed off", "begin another one with"
 	if anyHandedOff(r) {
@@ -106,10 +115,16 @@ func (t *turn) tooLong(r *transfer.Record, group int, takes time.Duration, cause
 	}
 	fewer := ""
 	if g := &r.Groups[group]; len(g.Sources)+len(g.Targets) > many {
-		fewer = fmt.Sprintf(", or fewer than %d shards at a time", len(g.Sources)+len(g.Targets))
+		parts := len(g.Targets)
+		for i := range g.Sources {
+			if g.Sources[i].Keeps != nil {
+				parts++
+			}
+		}
+		fewer = fmt.Sprintf(", or fewer than %d shards at a time", max(len(g.Sources), parts))
 	}
 	return fault.WithNext(fault.New(fault.Refused, "%s: %s%s", names(&r.Groups[group]), cause, why),
-		"%sreshelve movement %s; then %s --pause-budget %s%s", resume, back, again, placement.Needed(takes), fewer)
+		"%sreshelve movement %s; then %s --pause-budget %s%s", resume, back, again, needed, fewer)
 }
 
 // many shards in one hand-off make it long by their number alone.

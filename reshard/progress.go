@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -27,7 +26,7 @@ type Progress struct {
 	Budget    time.Duration   `json:"pauseBudget"`
 	Way                       // there
 	Back      *Way            `json:"back,omitempty"` // of a movement that was, or is, reversed
-	// Owed is what is still to be done, for people: "shed shard 9".
+	// Owed is what is still to be done, for people: "shed shards 9,12-14".
 	Owed []string `json:"owed,omitempty"`
 	// Waiting is what it waits for, to go on by itself when that has passed, such as room on a full disk; known to the
 	// process that works for it.
@@ -88,21 +87,35 @@ func (p *Progress) stands(now placement.Placement, id string) error {
 		return err
 	}
 	p.Reshaping = now.Transfer
-	for _, e := range r.Owed() {
-		p.Owed = append(p.Owed, owedText(&r, e))
-	}
+	p.Owed = owedTexts(&r)
 	return nil
 }
 
-// owedText is what is to be done, and to what.
-func owedText(r *transfer.Record, e transfer.Effect) string {
-	switch e.Do {
-	case transfer.OpenTarget, transfer.Shed, transfer.Retire:
-		return fmt.Sprintf("%s shard %d", e.Do, e.Shard)
-	case transfer.CompareAtH:
-		return "verify at the hand-off " + names(&r.Groups[e.Group])
+// owedTexts are what is to be done, and to what: each deed once, with all of its shards.
+func owedTexts(r *transfer.Record) (all []string) {
+	var deeds []transfer.Deed
+	shards := map[transfer.Deed][]uint32{}
+	for _, e := range r.Owed() {
+		if !slices.Contains(deeds, e.Do) {
+			deeds = append(deeds, e.Do)
+		}
+		switch e.Do {
+		case transfer.OpenTarget, transfer.Shed, transfer.Retire:
+			shards[e.Do] = append(shards[e.Do], e.Shard)
+		default:
+			for _, source := range r.Groups[e.Group].Sources {
+				shards[e.Do] = append(shards[e.Do], source.Shard)
+			}
+		}
 	}
-	return string(e.Do) + " " + names(&r.Groups[e.Group])
+	for _, deed := range deeds {
+		what := string(deed)
+		if deed == transfer.CompareAtH {
+			what = "verify at the hand-off"
+		}
+		all = append(all, what+" "+named(shards[deed]))
+	}
+	return all
 }
 
 // wayUnder reads what is kept of a way.

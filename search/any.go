@@ -68,6 +68,7 @@ func (a *anyNode) of(nodes []node) node {
 // fill puts nodes that find something into the heap.
 func (a *anyNode) fill(nodes []node) {
 	a.sure, a.least, a.limit = true, none, a.bound
+	a.heap = make([]standing, 0, len(nodes))
 	for _, n := range nodes {
 		if n != nil {
 			a.heap = append(a.heap, standing{at: n.doc(), node: n})

@@ -49,7 +49,7 @@ func (k *sink) counts(n node) bool {
 	}
 	switch n.(type) {
 	case *termNode, *setNode, *everyNode, *listNode:
-		k.tally.total += int64(n.cost())
+		k.tally.total.Add(int64(n.cost()))
 		k.counted = true
 		return true
 	}

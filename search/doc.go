@@ -40,6 +40,10 @@
 // of bits where that can be. Pages of all documents by key, and the first page of a search
 // for everything, are read from spans of keys that are laid out once: see laid.go.
 //
+// The views of a search without collectors, and the segments in which the terms of any search
+// are looked up, are shared among goroutines while other processors have no search to do: see
+// parallel.go. Each keeps hits of its own, and these are joined.
+//
 // # Invariants
 //
 //  1. The best hits are exact: skipping by block maxima leaves out nothing that belongs
@@ -47,7 +51,8 @@
 //  2. Ties are broken by (index number, order key, id) everywhere.
 //  3. What is not supported is an error that names it. Errors have the server's type and
 //     reason.
-//  4. A view hides what it hides from every query, count and statistic of terms that
+//  4. What is found does not depend on how many goroutines share the views.
+//  5. A view hides what it hides from every query, count and statistic of terms that
 //     is shown; scores alone know of masked docs.
 //
 // Absent on purpose: JSON (package query), aggregations (package aggregate), sources of

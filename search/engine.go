@@ -16,8 +16,8 @@ type Context struct {
 	late    bool            // it was reached
 	request *Request
 	indices []Index
-	work    []*work // of each index
-	failed  failure
+	work    []*work  // of each index
+	failed  *failure // of the nodes of one goroutine
 
 	around string // of Best: the nested field whose objects are sorted; "": documents
 	known  *namer // see named
@@ -40,6 +40,9 @@ type ready struct {
 	stats *statistics
 }
 
+// Views is how many views of an index are visited.
+func (c *Context) Views(index int) int { return len(c.work[index].views) }
+
 // Index is the one that a place is in.
 func (c *Context) Index(i int) *Index { return &c.indices[i] }
 
@@ -49,11 +52,14 @@ func Run(ctx context.Context, indices []Index, r Request) (Result, error) {
 	if len(r.Sort) == 1 && r.Sort[0].Field == "_score" && r.Sort[0].Descending {
 		r.Sort = nil
 	}
-	c := &Context{ctx: ctx, whole: ctx, request: &r, indices: indices}
+	c := &Context{ctx: ctx, whole: ctx, request: &r, indices: indices, failed: new(failure)}
+	working.Add(1)
+	defer working.Add(-1)
 	if r.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 		c.ctx = limited
+		defer func() { c.ctx = c.whole }() // collectors work on
 	}
 	var result Result
 	err := segment.Guard(func() (err error) {
@@ -119,8 +125,9 @@ func (c *Context) timedOut(err error) bool {
 // prepare makes the plans for an index.
 func (c *Context) prepare(index *Index) (w *work, err error) {
 	w = &work{index: index, visits: index.visits(len(c.work))}
-	for _, v := range w.visits {
-		w.views = append(w.views, v.view)
+	w.views = make([]segment.View, len(w.visits))
+	for i, v := range w.visits {
+		w.views[i] = v.view
 	}
 	q := c.request.Query
 	if index.Filter != nil {
@@ -197,20 +204,65 @@ func (c *Context) visit(t *tally, rank ranking) error {
 	if err != nil {
 		return err
 	}
-	number, shared := 0, new(scratch)
+	n := 0
+	for _, w := range c.work {
+		n += len(w.visits)
+	}
+	pieces, docs := make([]piece, 0, n), 0
 	for _, w := range c.work {
 		for _, v := range w.visits {
-			k := &sink{ctx: c.ctx, tally: t, rank: rank, least: c.request.MinScore, failed: &c.failed, scratch: shared, demand: none}
+			pieces, docs = append(pieces, piece{w, v}), docs+v.view.Docs()
+		}
+	}
+	help := usefulHelpers(len(pieces), docs)
+	if len(c.request.Collectors) > 0 {
+		help = 0 // they see one document after the other
+	}
+	var others []ranking
+	var used []*scratch
+	err = inParallel(len(pieces), help, func(number int) func(at int) error {
+		mine, kept := c, rank
+		if number > 0 {
+			mine = c.fork()
+		}
+		if number > 0 && rank != nil {
+			kept = rank.fork()
+			others = append(others, kept)
+		}
+		shared := takeScratch()
+		used = append(used, shared)
+		k := new(sink) // of one view after the other
+		return func(at int) error {
+			w, v := pieces[at].work, pieces[at].visited
+			*k = sink{ctx: c.ctx, tally: t, rank: kept, least: c.request.MinScore, failed: mine.failed, scratch: shared, demand: none}
 			if parts != nil {
 				k.slice = parts.in(v.view)
 			}
-			if err := c.look(w, v, k, number); err != nil {
-				return err
-			}
-			number++
+			return mine.look(w, v, k, at)
+		}
+	})
+	for _, other := range others {
+		rank.join(other)
+	}
+	if err == nil { // nobody works any more
+		for _, s := range used {
+			s.release()
 		}
 	}
-	return nil
+	return err
+}
+
+// fork is the context for another goroutine, with a failure of its own.
+func (c *Context) fork() *Context {
+	other := *c
+	other.failed = new(failure)
+	return &other
+}
+
+// piece is a view of an index.
+type piece struct {
+	*work
+	*visited
 }
 
 // Err is why the search is to end: its context is done. A collector that takes long over
@@ -222,6 +274,7 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
+	k.iterators.used = 0
 	k.accept, k.limit = shownRoots(v.view), segment.Doc(v.view.Docs())
 	if k.rank != nil {
 		if err := k.rank.begin(number, v); err != nil {
@@ -241,17 +294,17 @@ func (c *Context) look(w *work, v *visited, k *sink, number int) error {
 	}
 	var err error
 	if k.filter = w.post != nil; k.filter {
-		if k.post, err = c.newReader(w, w.post, v.view, k.accept).root(w.post.plan, false); err != nil {
+		if k.post, err = c.newReader(w, w.post, v.view, k.accept).reusing(&k.iterators).root(w.post.plan, false); err != nil {
 			return err
 		}
 	}
 	if done, err := k.byKey(w.query.plan, v, c.scored()); done || err != nil {
 		return err
 	}
-	r := c.newReader(w, w.query, v.view, k.accept)
+	r := c.newReader(w, w.query, v.view, k.accept).reusing(&k.iterators)
 	if k.rank == nil && len(k.leaves) == 0 && k.simple() {
 		if n, ok := r.known(w.query.plan); ok {
-			k.tally.total += int64(n)
+			k.tally.total.Add(int64(n))
 			return nil
 		}
 	}
@@ -305,7 +358,7 @@ func without(set, hidden *segment.Bits) *segment.Bits {
 
 // result is what was found.
 func (c *Context) result(t *tally, rank ranking) (Result, error) {
-	r := Result{Total: t.total, TimedOut: c.late}
+	r := Result{Total: t.total.Load(), TimedOut: c.late}
 	if t.limit >= 0 && r.Total > t.limit {
 		r.Total, r.AtLeast = t.limit, true
 	}

@@ -39,7 +39,7 @@ type Step struct {
 // and Now count. The error is that of Run.
 func NewObjects(ctx context.Context, index *Index, q *Nested, r Request) (*Objects, error) {
 	r.Query, r.TrackTotal = q.Query, -1
-	c := &Context{ctx: ctx, request: &r, indices: []Index{*index}}
+	c := &Context{ctx: ctx, request: &r, indices: []Index{*index}, failed: new(failure)}
 	o := &Objects{c: c, path: q.Path, sets: map[setOf]*segment.Bits{}}
 	o.w = &work{index: &c.indices[0], views: index.views()}
 	err := segment.Guard(func() (err error) {
@@ -99,7 +99,7 @@ func (o *Objects) of(h *Hit, around string) (Result, error) {
 			docs, scores = append(docs, d), append(scores, n.score())
 		}
 	}
-	if err := o.c.failed.err; err != nil || len(docs) == 0 {
+	if err := o.c.failed.get(); err != nil || len(docs) == 0 {
 		return Result{Scored: true}, err
 	}
 	return o.ranked(h, view, docs, scores)

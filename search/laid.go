@@ -94,7 +94,7 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 			}
 		}
 	}
-	k.tally.total += k.shown(v.view)
+	k.tally.total.Add(k.shown(v.view))
 	return true, nil
 }
 

@@ -37,5 +37,5 @@ func (m matching) Docs(v segment.View) (*segment.Bits, error) {
 			set.Set(d)
 		}
 	}
-	return set, m.c.failed.err
+	return set, m.c.failed.get()
 }

@@ -20,7 +20,7 @@ import (
 type thing struct {
 	id       string   // a child has that of its document
 	text     []string // tokens of the field "text", at places 0, 1, …
-	words    []string // of the field "tag"
+	words    []string // of the fields "tag" and, without postings, "bare"; the last is that of "kind"
 	numbers  []int64  // of the field "n"
 	children []*thing
 	path     string // of a child
@@ -30,6 +30,7 @@ type thing struct {
 var (
 	textSpec   = segment.Spec{Postings: segment.Positions, Lengths: true}
 	tagSpec    = segment.Spec{Postings: segment.Docs, Column: segment.Ordinals}
+	bareSpec   = segment.Spec{Column: segment.Ordinals}
 	numberSpec = segment.Spec{Column: segment.Numbers, Points: true}
 )
 
@@ -80,8 +81,12 @@ func write(t rapid.TB, b *segment.Builder, one *thing) {
 		}
 		f.Length(uint32(len(one.text)))
 	}
-	for _, word := range one.words {
+	for i, word := range one.words {
 		field("tag", tagSpec).Term([]byte(word))
+		field("bare", bareSpec).Term([]byte(word))
+		if i == len(one.words)-1 {
+			field("kind", tagSpec).Term([]byte(word))
+		}
 	}
 	for _, n := range one.numbers {
 		field("n", numberSpec).Number(n)
@@ -104,6 +109,7 @@ type counts struct {
 
 // thingsMapping is that of things.
 const thingsMapping = `{"properties":{"text":{"type":"text"},"tag":{"type":"keyword"},"n":{"type":"long"},
+	"kind":{"type":"keyword"},"bare":{"type":"keyword","index":false},
 	"kids":{"type":"nested","properties":{"text":{"type":"text"},"tag":{"type":"keyword"},"n":{"type":"long"},
 		"toys":{"type":"nested","properties":{"text":{"type":"text"},"tag":{"type":"keyword"},"n":{"type":"long"}}}}}}}`
 
@@ -208,10 +214,10 @@ func newThing(r *rand.Rand, id string) *thing {
 
 func (t *thing) fill(r *rand.Rand, length int) {
 	for range length {
-		t.text = append(t.text, randomWord(r))
+		t.text = append(t.text, anyWord(r, 10))
 	}
-	for range r.IntN(3) {
-		if word := randomWord(r); !slices.Contains(t.words, word) {
+	for range r.IntN(4) {
+		if word := anyWord(r, 2); !slices.Contains(t.words, word) {
 			t.words = append(t.words, word)
 		}
 	}
@@ -224,6 +230,32 @@ func (t *thing) fill(r *rand.Rand, length int) {
 
 func randomWord(r *rand.Rand) string {
 	return vocabulary[min(int(r.ExpFloat64()*1.2), len(vocabulary)-1)]
+}
+
+// rareWords is of how many words most are in few things: enough for a union to forget which it had.
+const rareWords = 1500
+
+func rareWord(i int) string { return fmt.Sprintf("%c%d", 'a'+i%3, i) }
+
+// anyWord is one of the vocabulary, and once in a while one of the rare ones.
+func anyWord(r *rand.Rand, once int) string {
+	if r.IntN(once) == 0 {
+		return rareWord(r.IntN(rareWords))
+	}
+	return randomWord(r)
+}
+
+// has reports whether a thing has a term that a condition takes.
+func (t *thing) has(field string, takes func(term string) bool) bool {
+	switch field {
+	case t.prefix() + "text":
+		return slices.ContainsFunc(t.text, takes)
+	case t.prefix() + "tag", t.prefix() + "bare":
+		return slices.ContainsFunc(t.words, takes)
+	case t.prefix() + "kind":
+		return len(t.words) > 0 && takes(t.words[len(t.words)-1])
+	}
+	return false
 }
 
 // holds is how often a thing has a term.
@@ -337,15 +369,16 @@ func (w *world) finds(p plan, t *thing) (bool, float32) {
 	case *maxPlan:
 		return w.findsBest(p, t)
 	case *termsPlan:
-		return slices.ContainsFunc(p.terms, func(term []byte) bool { return t.holds(p.field, string(term)) > 0 }), 0
+		return t.has(p.field, func(term string) bool {
+			_, ok := slices.BinarySearchFunc(p.terms, term, func(a []byte, b string) int { return cmp.Compare(string(a), b) })
+			return ok
+		}), 0
 	case *numbersPlan:
 		return p.field.Name() == t.prefix()+"n" && slices.ContainsFunc(t.numbers, func(n int64) bool {
 			return slices.ContainsFunc(p.intervals, func(i interval) bool { return i.least <= n && n <= i.greatest })
 		}), 0
 	case *wordsPlan:
-		return slices.ContainsFunc(vocabulary, func(word string) bool {
-			return strings.HasPrefix(word, p.text) && t.holds(p.field, word) > 0
-		}), 0
+		return t.has(p.field, func(term string) bool { return strings.HasPrefix(term, p.text) }), 0
 	case *idsPlan:
 		return slices.Contains(p.ids, t.id), 0
 	case *existsPlan:

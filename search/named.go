@@ -138,5 +138,5 @@ func (n *namer) tell(hits []Hit) error {
 		}
 		hashed(h.Matched, tableOf(16, len(h.Matched)), func(name string) string { return name })
 	}
-	return n.c.failed.err
+	return n.c.failed.get()
 }

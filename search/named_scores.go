@@ -15,7 +15,7 @@ type Named struct {
 // NewNamed works out the named parts of the query and the post filter of a request in an
 // index. The error is that of Run.
 func NewNamed(ctx context.Context, index *Index, r Request) (*Named, error) {
-	c := &Context{ctx: ctx, request: &r, indices: []Index{*index}}
+	c := &Context{ctx: ctx, request: &r, indices: []Index{*index}, failed: new(failure)}
 	n := &Named{c: c}
 	err := segment.Guard(func() error {
 		w, err := c.prepare(&c.indices[0])
@@ -50,7 +50,7 @@ func (n *Named) Scores(h *Hit) (scores []float32, err error) {
 				scores = append(scores, found.score())
 			}
 		}
-		return n.c.failed.err
+		return n.c.failed.get()
 	})
 	return scores, err
 }

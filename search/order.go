@@ -69,6 +69,24 @@ type keyReader interface {
 	value(doc segment.Doc, score float32) value
 }
 
+func (s *sortedHits) fork() ranking {
+	o := &sortedHits{keys: s.keys, size: s.size, scored: s.scored}
+	if s.after != nil {
+		after := *s.after
+		o.after = &after
+	}
+	return o
+}
+
+func (s *sortedHits) join(other ranking) {
+	o := other.(*sortedHits)
+	for _, p := range o.kept {
+		p.view += len(s.views)
+		s.kept = append(s.kept, p)
+	}
+	s.views, s.best = append(s.views, o.views...), max(s.best, o.best)
+}
+
 // begin is for ranking.
 func (s *sortedHits) begin(_ int, v *visited) error {
 	s.views, s.orderKeys = append(s.views, v), v.view.Keys()
@@ -313,6 +331,7 @@ func (s *sortedHits) down(i int) {
 
 func (s *sortedHits) hits() ([]Hit, error) {
 	slices.SortFunc(s.kept, func(a, b placed) int { return s.comparePlaced(&a, &b) })
+	s.kept = s.kept[:min(s.size, len(s.kept))]
 	hits := make([]Hit, 0, len(s.kept))
 	for i := range s.kept {
 		p := &s.kept[i]

@@ -38,7 +38,7 @@ func (d *drawn) plan(depth int) plan {
 	case 0, 1:
 		return &termPlan{field: d.name("text", "tag"), term: []byte(randomWord(d.Rand)), boost: boost}
 	case 2:
-		return &constantPlan{&termsPlan{d.name("text", "tag"), randomTerms(d.Rand)}, 1.5}
+		return &constantPlan{&termsPlan{d.name("text", "tag", "kind", "bare"), manyTermsOf(d.Rand)}, 1.5}
 	case 3:
 		return &constantPlan{&numbersPlan{field: thingsField(d.name("n")), intervals: randomIntervals(d.Rand)}, 1}
 	case 4:
@@ -58,7 +58,7 @@ func (d *drawn) plan(depth int) plan {
 		if err != nil {
 			panic(err)
 		}
-		return &constantPlan{&wordsPlan{d.name("text", "tag"), accept, prefix}, 1}
+		return &constantPlan{&wordsPlan{d.name("text", "tag", "kind", "bare"), accept, prefix}, 1}
 	case 9:
 		return &maxPlan{of: d.plans(3, depth-1), tie: pick[float32](d.Rand, 0, 0.3, 1)}
 	case 10:
@@ -163,6 +163,19 @@ func randomTerms(r *rand.Rand) (terms [][]byte) {
 	return terms
 }
 
+// manyTermsOf are some words, or from a few to all of the rare ones too.
+func manyTermsOf(r *rand.Rand) [][]byte {
+	terms := randomTerms(r)
+	share := pick(r, 0, 0, 0.001, 0.02, 0.5, 1, 1)
+	for i := range rareWords {
+		if r.Float64() < share {
+			terms = append(terms, []byte(rareWord(i)))
+		}
+	}
+	slices.SortFunc(terms, bytes.Compare)
+	return terms
+}
+
 func randomIntervals(r *rand.Rand) (list []interval) {
 	for at := r.Int64N(50); at < 100 && len(list) < 3; {
 		end := at + r.Int64N(20)
@@ -191,7 +204,7 @@ func (e *everything) Collect(doc segment.Doc, score func() float32) error {
 
 // prepared is a search for a plan.
 func (w *world) prepared(p plan, r *Request) *Context {
-	c := &Context{ctx: context.Background(), request: r, indices: []Index{w.index}}
+	c := &Context{ctx: context.Background(), request: r, indices: []Index{w.index}, failed: new(failure)}
 	one := &work{index: &c.indices[0], visits: w.index.visits(0), views: w.index.views()}
 	one.query = &ready{plan: p, told: p, stats: gatherStatistics(one.views, p, c.scored())}
 	c.work = []*work{one}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"slices"
 
@@ -12,38 +13,50 @@ import (
 
 // reader makes nodes of plans, for one view.
 type reader struct {
-	ctx    context.Context
-	failed *failure
-	work   *work
-	view   segment.View
-	stats  *statistics // of the scored leaves
-	number int         // of the segment, among those of the statistics
-	scope  *segment.Bits
-	lead   int // about how many docs the nodes around find
+	ctx       context.Context
+	failed    *failure
+	work      *work
+	view      segment.View
+	stats     *statistics // of the scored leaves
+	number    int         // of the segment, among those of the statistics
+	scope     *segment.Bits
+	lead      int // about how many docs the nodes around find
+	iterators *iterators
 }
 
-// failure is the first error of nodes at work. What they find afterwards is of no account.
-type failure struct{ err error }
+// failure is the first error of nodes at work. What they find afterwards is of no account. It is
+// safe for concurrent use.
+type failure struct{ err atomic.Pointer[error] }
 
-func (f *failure) set(err error) {
-	if f.err == nil {
-		f.err = err
+func (f *failure) set(err error) { f.err.CompareAndSwap(nil, &err) }
+
+// get is the error; nil: none.
+func (f *failure) get() error {
+	if err := f.err.Load(); err != nil {
+		return *err
 	}
+	return nil
 }
 
 // newReader makes nodes for a view, of which only the docs of a scope are meant: what is
 // found with no condition. Nil are all.
 func (c *Context) newReader(w *work, q *ready, v segment.View, scope *segment.Bits) *reader {
 	return &reader{
-		ctx: c.ctx, failed: &c.failed, work: w, view: v,
+		ctx: c.ctx, failed: c.failed, work: w, view: v,
 		stats: q.stats, number: q.stats.numbers[v.Segment], scope: scope, lead: math.MaxInt,
 	}
+}
+
+// reusing lets the nodes take iterators of a pool. No node is used any more when the next view begins.
+func (r *reader) reusing(s *iterators) *reader {
+	r.iterators = s
+	return r
 }
 
 // root makes the node of a whole plan.
 func (r *reader) root(p plan, scored bool) (node, error) {
 	n := r.node(p, scored)
-	return n, r.failed.err
+	return n, r.failed.get()
 }
 
 // going reports whether what goes through many terms may go on, after so many.
@@ -53,7 +66,7 @@ func (r *reader) going(n int) bool {
 			r.failed.set(err)
 		}
 	}
-	return r.failed.err == nil
+	return r.failed.get() == nil
 }
 
 // filter makes a node without scores.
@@ -171,7 +184,7 @@ func (r *reader) term(p *termPlan, scored bool) node {
 	}
 	l := r.stats.leaves[p]
 	if e := l.terms[0].entries[r.number]; e.Docs > 0 {
-		return newTerm(f, e, l.scores)
+		return newTerm(f, e, l.scores, r.iterators.take())
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"github.com/reshelve/reshelve/segment"
 )
@@ -37,10 +39,42 @@ type sink struct {
 // scratch is what sinks and windows write into, one view after the other. What windows have
 // is clear between them.
 type scratch struct {
-	docs   [batch]segment.Doc
-	scores [batch]float32
-	sums   [window]float64
-	met    [window / 64]uint64
+	docs      [batch]segment.Doc
+	scores    [batch]float32
+	sums      [window]float64
+	met       [window / 64]uint64
+	iterators iterators
+}
+
+// scratches are those that no search uses: one is larger than all else that a small search allocates.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func takeScratch() *scratch { return scratches.Get().(*scratch) }
+
+// release gives it back, clear, and without the segments that its iterators read. The caller uses it no more.
+func (s *scratch) release() {
+	clear(s.sums[:])
+	clear(s.met[:])
+	s.iterators = iterators{}
+	scratches.Put(s)
+}
+
+// iterators are iterators of postings that are used again for each view. A nil one holds none.
+type iterators struct {
+	all  []*segment.PostingsIterator
+	used int
+}
+
+// take is an iterator that no node of the current view uses; nil: the caller makes its own.
+func (s *iterators) take() *segment.PostingsIterator {
+	if s == nil {
+		return nil
+	}
+	if s.used == len(s.all) {
+		s.all = append(s.all, new(segment.PostingsIterator))
+	}
+	s.used++
+	return s.all[s.used-1]
 }
 
 // collecting is a collector in a view.
@@ -59,18 +93,22 @@ type ranking interface {
 	// least is the least score that a doc must have to be kept; none when scores do not
 	// decide, or all are kept.
 	least() float32
+	// fork is an empty ranking for another goroutine; join adds what it has kept to this one.
+	fork() ranking
+	// join adds what a fork has kept. Only hits may be called afterwards.
+	join(other ranking)
 	// hits are the docs that were kept, the best first.
 	hits() ([]Hit, error)
 }
 
-// tally counts hits.
+// tally counts hits. It is safe for concurrent use.
 type tally struct {
-	total int64
+	total atomic.Int64
 	limit int64 // count exactly up to it; -1: all
 }
 
 // enough reports whether more need not be counted.
-func (t *tally) enough() bool { return t.limit == 0 || t.limit > 0 && t.total > t.limit }
+func (t *tally) enough() bool { return t.limit == 0 || t.limit > 0 && t.total.Load() > t.limit }
 
 // add tells one doc.
 func (k *sink) add(doc segment.Doc, score float32) error {
@@ -86,8 +124,8 @@ func (k *sink) flush() error {
 	if err := k.ctx.Err(); err != nil {
 		return err
 	}
-	if k.failed.err != nil {
-		return k.failed.err
+	if err := k.failed.get(); err != nil {
+		return err
 	}
 	docs, scores := k.docs[:k.n], k.scores[:k.n]
 	k.n = 0
@@ -106,7 +144,7 @@ func (k *sink) flush() error {
 		docs, scores = keep(docs, scores, func(i int) bool { return k.post != nil && has(k.post, docs[i]) })
 	}
 	if !k.counted {
-		k.tally.total += int64(len(docs))
+		k.tally.total.Add(int64(len(docs)))
 	}
 	if k.rank != nil && len(docs) > 0 {
 		if err := k.rank.take(docs, scores); err != nil {

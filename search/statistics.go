@@ -16,6 +16,7 @@ type statistics struct {
 	terms    map[termName]*termStatistics
 	leaves   map[plan]*leaf
 	blends   map[*blend][]int64 // of each term of a blend: in how many docs it counts as being
+	wanted   *wantedTerms       // not nil: visit only collects there the terms that are to be looked up
 }
 
 type termName struct{ field, term string }
@@ -51,8 +52,70 @@ func gatherStatistics(views []segment.View, p plan, scored bool) *statistics {
 			s.segments = append(s.segments, v.Segment)
 		}
 	}
+	if help := usefulHelpers(len(s.segments), 0); help > 0 {
+		wanted := &wantedTerms{known: map[termName]bool{}}
+		(&statistics{wanted: wanted}).visit(p, scored)
+		s.lookUp(wanted.names, help)
+	}
 	s.visit(p, scored)
 	return s
+}
+
+// wantedTerms are the terms of scored leaves, each once.
+type wantedTerms struct {
+	names []termName
+	known map[termName]bool
+}
+
+func (w *wantedTerms) add(field string, terms ...[]byte) {
+	for _, term := range terms {
+		if name := (termName{field, string(term)}); !w.known[name] {
+			w.names, w.known[name] = append(w.names, name), true
+		}
+	}
+}
+
+// addLeaf adds the terms of a leaf.
+func (w *wantedTerms) addLeaf(p plan) {
+	switch p := p.(type) {
+	case *termPlan:
+		w.add(p.field, p.term)
+	case *synonymsPlan:
+		w.add(p.field, p.terms...)
+	case *phrasePlan:
+		w.add(p.field, termsOf(p.words)...)
+	case *phrasesPlan:
+		w.add(p.field, termsOf(slices.Concat(p.ways...))...)
+	}
+}
+
+// lookUp looks terms up in all segments, on up to help goroutines besides this one.
+func (s *statistics) lookUp(names []termName, help int) {
+	found := make([]*termStatistics, len(names))
+	for i, name := range names {
+		found[i] = &termStatistics{entries: make([]segment.Entry, len(s.segments))}
+		s.terms[name] = found[i]
+	}
+	err := inParallel(len(s.segments), help, func(int) func(int) error {
+		return func(at int) error {
+			for i, name := range names {
+				if f := s.segments[at].Field(name.field); f != nil {
+					if e, ok := f.Lookup([]byte(name.term)); ok {
+						found[i].entries[at] = e
+					}
+				}
+			}
+			return nil
+		}
+	})
+	for _, t := range found {
+		for _, e := range t.entries {
+			t.docs += int64(e.Docs)
+		}
+	}
+	if err != nil {
+		panic(err) // a damaged segment, as it would be without help
+	}
 }
 
 // visit goes through the parts of a plan.
@@ -92,6 +155,10 @@ func (s *statistics) visitAll(plans []plan, scored bool) {
 
 // scored works out a leaf, if it is one.
 func (s *statistics) scored(p plan) {
+	if s.wanted != nil {
+		s.wanted.addLeaf(p)
+		return
+	}
 	switch p := p.(type) {
 	case *termPlan:
 		l := s.leaf(p.field, [][]byte{p.term})

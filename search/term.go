@@ -20,14 +20,14 @@ type termNode struct {
 	known   bool
 }
 
-// newTerm makes a node of a term of a field.
-func newTerm(f *segment.Field, e segment.Entry, scores *bm25) *termNode {
+// newTerm makes a node of a term of a field; reuse may be nil.
+func newTerm(f *segment.Field, e segment.Entry, scores *bm25, reuse *segment.PostingsIterator) *termNode {
 	t := &termNode{scores: scores, n: int(e.Docs)}
 	with := segment.Docs
 	if scores != nil {
 		with, t.lengths = segment.Frequencies, f.Lengths()
 	}
-	t.postings = f.Postings(e, with, nil)
+	t.postings = f.Postings(e, with, reuse)
 	t.current = t.postings.Next()
 	return t
 }

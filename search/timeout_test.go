@@ -20,6 +20,17 @@ func (l *late) Begin(at Place) (Leaf, error) {
 	return l.everything.Begin(at)
 }
 
+// asks is a collector that asks whether it is to end when all has been seen.
+type asks struct {
+	late
+	context *Context
+}
+
+func (a *asks) Begin(at Place) (Leaf, error) {
+	a.context = at.Context
+	return a.late.Begin(at)
+}
+
 // TestWhatIsFoundInTime: a search whose time is over tells what it has found, and that it
 // is not all; without a time, or with enough of it, all is told.
 func TestWhatIsFoundInTime(t *testing.T) {
@@ -39,6 +50,17 @@ func TestWhatIsFoundInTime(t *testing.T) {
 	all, err := Run(t.Context(), []Index{w.index}, request(time.Hour))
 	if err != nil || all.TimedOut || all.Total != whole.Total {
 		t.Errorf("of %d in an hour: %d, timed out: %v, %v", whole.Total, all.Total, all.TimedOut, err)
+	}
+	// A collector works on when the search has ended: the end of the request's time is not that of its work.
+	for _, timeout := range []time.Duration{time.Hour, time.Millisecond} {
+		a := &asks{late: late{at: 2}}
+		if timeout == time.Hour {
+			a.at = -1
+		}
+		found, err := Run(t.Context(), []Index{w.index}, request(timeout, a))
+		if err != nil || found.TimedOut != (timeout < time.Hour) || a.context.Err() != nil {
+			t.Errorf("a collector of a search of %v, timed out: %v, is to end: %v, %v", timeout, found.TimedOut, a.context.Err(), err)
+		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -19,7 +19,7 @@ func (r *reader) synonyms(p *synonymsPlan, scores *bm25) node {
 	var terms []node
 	for _, term := range p.terms {
 		if e, ok := f.Lookup(term); ok && e.Docs > 0 {
-			terms = append(terms, newTerm(f, e, scores))
+			terms = append(terms, newTerm(f, e, scores, r.iterators.take()))
 		}
 	}
 	n := newAny(terms, 1)

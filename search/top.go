@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/reshelve/reshelve/routing"
 	"github.com/reshelve/reshelve/segment"
@@ -28,9 +29,46 @@ type topScores struct {
 	keys   []uint64 // of the docs of the current view
 	lowest float32  // the score that a doc must have at least
 	latest uint64   // the key that one with that score must have at most
+	common *floor   // of all that keep docs of this search
 }
 
-func newTopScores(size int) *topScores { return &topScores{size: size, lowest: none} }
+// floor is the greatest score of which it is known that as many docs as are wanted have it, or a
+// better one. It is safe for concurrent use.
+type floor struct{ bits atomic.Uint32 }
+
+func newFloor() *floor {
+	f := &floor{}
+	f.bits.Store(math.Float32bits(none))
+	return f
+}
+
+func (f *floor) get() float32 { return math.Float32frombits(f.bits.Load()) }
+
+func (f *floor) raise(score float32) {
+	for {
+		bits := f.bits.Load()
+		if score <= math.Float32frombits(bits) || f.bits.CompareAndSwap(bits, math.Float32bits(score)) {
+			return
+		}
+	}
+}
+
+func newTopScores(size int) *topScores {
+	return &topScores{size: size, lowest: none, common: newFloor()}
+}
+
+func (t *topScores) fork() ranking {
+	return &topScores{size: t.size, lowest: none, common: t.common}
+}
+
+func (t *topScores) join(other ranking) {
+	o := other.(*topScores)
+	for _, s := range o.kept {
+		s.view += len(t.views)
+		t.kept = append(t.kept, s)
+	}
+	t.views = append(t.views, o.views...)
+}
 
 func (t *topScores) begin(_ int, v *visited) error {
 	t.views = append(t.views, v)
@@ -41,7 +79,7 @@ func (t *topScores) begin(_ int, v *visited) error {
 	return nil
 }
 
-func (t *topScores) least() float32 { return t.lowest }
+func (t *topScores) least() float32 { return max(t.lowest, t.common.get()) }
 
 func (t *topScores) take(docs []segment.Doc, scores []float32) error {
 	at := len(t.views) - 1
@@ -75,6 +113,7 @@ func (t *topScores) offer(s rated) {
 func (t *topScores) bound() {
 	worst := &t.kept[0]
 	t.lowest, t.latest = worst.score, math.MaxUint64
+	t.common.raise(t.lowest)
 	if t.views[worst.view].number == t.views[len(t.views)-1].number {
 		t.latest = uint64(worst.key)
 	}
@@ -129,7 +168,7 @@ func (t *topScores) down(i int) {
 func (t *topScores) hits() ([]Hit, error) {
 	slices.SortFunc(t.kept, func(a, b rated) int { return t.compare(&a, &b) })
 	var hits []Hit
-	for _, s := range t.kept {
+	for _, s := range t.kept[:min(t.size, len(t.kept))] {
 		h := t.views[s.view].hit(s.doc)
 		h.Score = s.score
 		hits = append(hits, h)

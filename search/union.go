@@ -14,11 +14,14 @@ const manyTerms = 1024
 // take less than a bit set.
 const sparse = 32
 
+// docsPerTerm is how many docs of a column are read in the time in which the postings of one term are begun.
+const docsPerTerm = 16
+
 // union collects terms of a field, of which a doc must have any.
 type union struct {
 	r       *reader
 	field   *segment.Field
-	entries []segment.Entry // ascending; up to manyTerms
+	entries []segment.Entry // ascending; the first ones, up to manyTerms
 	docs    int             // sum of theirs
 	set     *segment.Bits   // what all of them find, when there are more
 	ords    *segment.Bits   // or which they are
@@ -35,21 +38,35 @@ func (u *union) add(e segment.Entry) {
 	case u.set != nil:
 		u.pour(e)
 	default:
-		if u.entries = append(u.entries, e); len(u.entries) == manyTerms {
+		u.entries = append(u.entries, e)
+		if n := len(u.entries); n == manyTerms || n > 1 && u.scanned() { // the rest need not be remembered
 			u.decide()
 		}
 	}
 }
 
+// bare reports whether the field has no postings.
+func (u *union) bare() bool { return u.field.Spec().Postings == segment.NoPostings }
+
 // byColumn reports whether the column is asked for each doc that the nodes around find: they
-// are few, or the field has no postings.
+// are few.
 func (u *union) byColumn() bool {
-	return u.field.Spec().Postings == segment.NoPostings || u.field.Ordinals() != nil && u.r.lead < u.docs/numbersPerCheck
+	docs := u.docs
+	if u.bare() {
+		docs = u.r.view.Docs()
+	}
+	return u.field.Ordinals() != nil && u.r.lead < docs/numbersPerCheck
 }
 
-// decide makes the set of the terms, or of their docs.
+// scanned reports whether the column is read as a whole: the terms are many for a segment of this
+// size, or the field has no postings.
+func (u *union) scanned() bool {
+	return u.bare() || u.field.Ordinals() != nil && len(u.entries)*docsPerTerm > u.r.view.Docs()
+}
+
+// decide makes the set of the terms, for the column, or of their docs.
 func (u *union) decide() {
-	if u.byColumn() {
+	if u.byColumn() || u.scanned() {
 		u.ords = segment.NewBits(u.field.Terms())
 		for _, e := range u.entries {
 			u.ords.Set(e.Ord)
@@ -80,16 +97,16 @@ func (u *union) each(e segment.Entry, yield func([]segment.Doc)) {
 	}
 }
 
-// node makes the node: of the postings, or by the column.
+// node makes the node: of the postings, or of the column.
 func (u *union) node() node {
 	if len(u.entries) == 0 {
 		return nil
 	}
 	if u.set == nil && u.ords == nil {
 		switch {
-		case u.byColumn() && (len(u.entries) > 1 || u.field.Spec().Postings == segment.NoPostings):
+		case u.bare(), u.byColumn() && len(u.entries) > 1:
 		case len(u.entries) == 1:
-			return newTerm(u.field, u.entries[0], nil)
+			return newTerm(u.field, u.entries[0], nil, u.r.iterators.take())
 		case u.docs < u.r.view.Docs()/sparse:
 			var list []segment.Doc
 			for _, e := range u.entries {
@@ -102,10 +119,16 @@ func (u *union) node() node {
 	if u.set != nil {
 		return newSet(u.set)
 	}
-	if u.field.Ordinals() == nil {
+	column := u.field.Ordinals()
+	switch {
+	case column == nil:
 		return nil
+	case u.byColumn():
+		return &ordinalsNode{node: newEvery(u.r.view.Docs()), column: column, first: u.entries[0].Ord, last: u.last, some: u.ords}
 	}
-	return &ordinalsNode{node: newEvery(u.r.view.Docs()), column: u.field.Ordinals(), first: u.entries[0].Ord, last: u.last, some: u.ords}
+	u.set = segment.NewBits(u.r.view.Docs())
+	column.Having(u.ords, u.set)
+	return newSet(u.set)
 }
 
 // ordinalsNode is every doc; those that match have an ordinal of a set.
@@ -139,11 +162,7 @@ func (r *reader) terms(p *termsPlan) node {
 		return nil
 	}
 	u := union{r: r, field: f}
-	for _, term := range p.terms {
-		if e, ok := f.Lookup(term); ok {
-			u.add(e)
-		}
-	}
+	f.LookupSorted(p.terms, u.add)
 	return u.node()
 }
 

@@ -24,12 +24,19 @@ type share struct {
 
 // visits are the views of an index, each segment once, in the order of sources.
 func (x *Index) visits(number int) (all []*visited) {
-	of := map[*segment.Segment]*visited{}
+	n := 0
+	for _, source := range x.Sources {
+		n += len(source.Views)
+	}
+	of := make(map[*segment.Segment]*visited, n)
+	all = make([]*visited, 0, n)
+	each := make([]visited, 0, n)
 	for i, source := range x.Sources {
 		for at, view := range source.Views {
 			v := of[view.Segment]
 			if v == nil {
-				v = &visited{index: number, source: i, at: at, number: x.Number, within: keysOf(source.Within), view: view}
+				each = append(each, visited{index: number, source: i, at: at, number: x.Number, within: keysOf(source.Within), view: view})
+				v = &each[len(each)-1]
 				of[view.Segment] = v
 				all = append(all, v)
 				continue

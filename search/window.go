@@ -45,9 +45,12 @@ type clause struct {
 
 func newWindows(k *sink, p parts) *windows {
 	w := &windows{sink: k, scratch: k.scratch, fixed: p.fixed, value: p.value, prefix: make([]float64, len(p.any)+1)}
-	for _, n := range p.any {
+	w.clauses = make([]*clause, len(p.any))
+	clauses := make([]clause, len(p.any))
+	for i, n := range p.any {
 		term, _ := n.(*termNode)
-		w.clauses = append(w.clauses, &clause{node: n, term: term})
+		clauses[i] = clause{node: n, term: term}
+		w.clauses[i] = &clauses[i]
 	}
 	w.filters, w.sets = sets(p.filters)
 	w.not, w.notSets = sets(p.not)

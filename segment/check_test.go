@@ -156,6 +156,7 @@ func checkTerms(t *rapid.T, f *segment.Field, e *expected) {
 	if i != len(e.terms) {
 		t.Fatalf("%s: %d terms were stepped through, want %d", f.Name(), i, len(e.terms))
 	}
+	checkSorted(t, f, e.terms)
 	for range 5 {
 		from := rapid.StringMatching(`[a-d]{0,3}`).Draw(t, "from")
 		want, found := slices.BinarySearch(e.terms, from)
@@ -170,6 +171,31 @@ func checkTerms(t *rapid.T, f *segment.Field, e *expected) {
 		if seek.Seek([]byte(from)); seek.Valid() != it.Valid() || it.Valid() && seek.Entry() != it.Entry() {
 			t.Fatalf("%s: seek %q: %v %q", f.Name(), from, seek.Valid(), seek.Term())
 		}
+	}
+}
+
+// checkSorted compares LookupSorted of some terms that there are, and of others, with Lookup of each.
+func checkSorted(t *rapid.T, f *segment.Field, terms []string) {
+	asked := rapid.SliceOfN(rapid.StringMatching(`[a-d]{0,3}`), 0, 20).Draw(t, "asked")
+	every := rapid.IntRange(1, 9).Draw(t, "every")
+	for i := 0; i < len(terms); i += every {
+		asked = append(asked, terms[i])
+	}
+	slices.Sort(asked)
+	sortedAs(t, f, slices.Compact(asked))
+}
+
+func sortedAs(t rapid.TB, f *segment.Field, asked []string) {
+	var terms [][]byte
+	var want, got []segment.Entry
+	for _, term := range asked {
+		terms = append(terms, []byte(term))
+		if e, ok := f.Lookup([]byte(term)); ok {
+			want = append(want, e)
+		}
+	}
+	if f.LookupSorted(terms, func(e segment.Entry) { got = append(got, e) }); !slices.Equal(got, want) {
+		t.Fatalf("%s: %q of %d terms were looked up together as %+v, want %+v", f.Name(), asked, f.Terms(), got, want)
 	}
 }
 
@@ -298,6 +324,7 @@ func checkOrdinals(t *rapid.T, name string, c *segment.OrdinalColumn, want map[s
 	if c.Single() != single {
 		t.Fatalf("%s is single: %v", name, c.Single())
 	}
+	checkHaving(t, name, c, want, docs)
 	if !single {
 		return
 	}
@@ -307,6 +334,25 @@ func checkOrdinals(t *rapid.T, name string, c *segment.OrdinalColumn, want map[s
 		if has[i] != (len(want[doc]) > 0) || has[i] && ords[i] != want[doc][0] {
 			t.Fatalf("%s: %d %v was read of %d, want %v", name, ords[i], has[i], doc, want[doc])
 		}
+	}
+}
+
+func checkHaving(t *rapid.T, name string, c *segment.OrdinalColumn, want map[segment.Doc][]uint32, docs int) {
+	most := uint32(0)
+	for _, values := range want {
+		most = max(most, slices.Max(values))
+	}
+	some, got, having := segment.NewBits(int(most)+1), segment.NewBits(docs), segment.NewBits(docs)
+	for _, ord := range rapid.SliceOf(rapid.Uint32Range(0, most)).Draw(t, "some") {
+		some.Set(ord)
+	}
+	for doc, values := range want {
+		if slices.ContainsFunc(values, some.Has) {
+			having.Set(doc)
+		}
+	}
+	if c.Having(some, got); !slices.Equal(got.Words(), having.Words()) {
+		t.Fatalf("%s: docs that have some of %d ordinals: %x, want %x", name, some.Count(), got.Words(), having.Words())
 	}
 }
 

@@ -176,3 +176,36 @@ func (c *OrdinalColumn) Read(docs []Doc, ords []uint32, has []bool) {
 		docs, ords, has = docs[k:], ords[k:], has[k:]
 	}
 }
+
+// Having puts the docs that have any of some ordinals into a set.
+func (c *OrdinalColumn) Having(some, set *Bits) {
+	if c.several || c.docs.kind == setList {
+		c.each(func(doc Doc, values []int64) {
+			for _, v := range values {
+				if uint64(v) >= uint64(c.terms) {
+					panic(damaged("ordinal %d of %d", v, c.terms))
+				}
+				if some.Has(uint32(v)) {
+					set.Set(doc)
+					return
+				}
+			}
+		})
+		return
+	}
+	var docs [readPart]Doc
+	var ords [readPart]uint32
+	var has [readPart]bool
+	for from := Doc(0); from < c.docs.docs; from += readPart {
+		n := min(readPart, c.docs.docs-from)
+		for i := range n {
+			docs[i] = from + i
+		}
+		c.Read(docs[:n], ords[:n], has[:n])
+		for i, ok := range has[:n] {
+			if ok && some.Has(ords[i]) {
+				set.Set(docs[i])
+			}
+		}
+	}
+}

@@ -54,8 +54,26 @@ func separator(starts, separators []byte, i uint64) []byte {
 
 // blockOf is the block in which a term is, when it is anywhere.
 func (d *dictionary) blockOf(term []byte) uint64 {
+	return d.blockWithin(term, 0, d.blocks()-1) // the first block may always be it
+}
+
+// blockFrom is the same for a term that is in no block before a given one, and probably near it.
+func (d *dictionary) blockFrom(term []byte, low uint64) uint64 {
 	_, starts, separators := d.load()
-	low, high := uint64(0), d.blocks()-1 // the first block may always be it
+	high := d.blocks() - 1
+	for step := uint64(1); low+step <= high; step *= 2 {
+		if bytes.Compare(separator(starts, separators, low+step), term) > 0 {
+			high = low + step - 1
+			break
+		}
+		low += step
+	}
+	return d.blockWithin(term, low, high)
+}
+
+// blockWithin is the same for a term that is in a block from low to high.
+func (d *dictionary) blockWithin(term []byte, low, high uint64) uint64 {
+	_, starts, separators := d.load()
 	for low < high {
 		mid := (low + high + 1) / 2
 		if bytes.Compare(separator(starts, separators, mid), term) <= 0 {
@@ -149,6 +167,33 @@ func (d *dictionary) entry(r *blockReader, ord uint32) Entry {
 	return e
 }
 
+// skip goes past n entries. Most have numbers of one byte alone, which are read together.
+func (d *dictionary) skip(r *blockReader, n int) {
+	if d.with == NoPostings {
+		return
+	}
+	numbers := 2 + int(d.with-Docs)
+	long := uint32(0x80808080) >> (32 - 8*numbers) // the bits that say that a number goes on
+	for range n {
+		if len(r.entries) < 4 || d.docs < 0x80 {
+			d.entry(r, 0)
+			continue
+		}
+		e := binary.LittleEndian.Uint32(r.entries)
+		if e&long != 0 {
+			d.entry(r, 0)
+			continue
+		}
+		if e&0xff != 0 { // more than one doc
+			r.at += uint64(e >> 8 & 0xff)
+		}
+		if d.with >= Positions {
+			r.where += uint64(e >> 24)
+		}
+		r.entries = r.entries[numbers:]
+	}
+}
+
 // lookup finds a term.
 func (d *dictionary) lookup(term []byte) (Entry, bool) {
 	if d.terms == 0 {
@@ -167,9 +212,7 @@ func (d *dictionary) lookup(term []byte) (Entry, bool) {
 		n := commonPrefix(rest, term[same:])
 		same += n
 		if n == len(rest) && same == len(term) {
-			for k := range i {
-				d.entry(&r, r.first+uint32(k))
-			}
+			d.skip(&r, i)
 			return d.entry(&r, r.first+uint32(i)), true
 		}
 		if same == len(term) || n < len(rest) && rest[n] > term[same] {
@@ -268,7 +311,9 @@ func (t *Terms) seek(term []byte) {
 		t.done = true
 		return
 	}
-	if block := t.dict.blockOf(term); t.i < 0 || block != t.of {
+	if t.i < 0 {
+		t.open(t.dict.blockOf(term))
+	} else if block := t.dict.blockFrom(term, t.of); block != t.of {
 		t.open(block)
 	}
 	for !t.done && bytes.Compare(t.term, term) < 0 {

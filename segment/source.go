@@ -106,6 +106,14 @@ func (s *stream) upTo(at, n uint64) []byte {
 
 // varint reads an unsigned number from b at i, and gives where it ends.
 func varint(b []byte, i int) (uint64, int) {
+	if i < len(b) && b[i] < 0x80 {
+		return uint64(b[i]), i + 1
+	}
+	return longVarint(b, i)
+}
+
+// longVarint is varint for a number of more than one byte; apart, so that varint can be inlined.
+func longVarint(b []byte, i int) (uint64, int) {
 	v, n := binary.Uvarint(b[i:])
 	if n <= 0 {
 		panic(damaged("a number does not end"))

@@ -127,6 +127,13 @@ type Ref struct {
 	ID  string
 }
 
+// Remains is what an engine would know of a shard if the last changes of its folder were given up.
+type Remains struct {
+	SeqNo  int64           // the last that was given out; -1: none
+	Range  routing.Range   // that it owned when it was written to last
+	Staged map[int64]int64 // by term: the last number of what is staged for it
+}
+
 // Row is what the truth holds under a Ref. Slices belong to the caller after
 // Get, and to the iterator, until its next step, during a scan; see also Rows.
 type Row struct {
@@ -317,6 +324,9 @@ type Shard interface {
 	Waits() Waits
 
 	Stats() Stats
+	// Discard tells that the index is to be dropped: Close then prepares nothing for another
+	// opening. It takes nothing away.
+	Discard()
 	// Close waits for running requests and readers. Afterwards every request is
 	// answered *Stale with Epoch 0: whoever still holds the shard must look again
 	// for the one that answers. Holds stay.

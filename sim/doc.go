@@ -73,7 +73,9 @@
 //   - L11: nothing loops in silence: a fleet that is left alone, and an operator who answers,
 //     come to the movement's end; who finds nothing to do does not ask on and on.
 //   - L12: every record is understood; what cannot be read, or is refused, is listed until the
-//     target has it.
+//     target has it, or until a delta has named that others deleted it.
+//   - aliases: a template of the target gives one to each index that is made; no document comes to an index which it
+//     shows before the movement makes its aliases, and when that has finished it shows each of them.
 //   - limits: no more documents come than an operator allowed, and none outside of the hours.
 //
 // Of an index that is reshaped:

@@ -98,6 +98,8 @@ func (t *target) answer(r *http.Request, path []string, body []byte) any {
 		return t.several(body)
 	case path[0] == "_aliases":
 		return t.changeAliases(body)
+	case path[0] == "_alias" && method == http.MethodGet:
+		return t.aliasNamed(last)
 	case strings.HasPrefix(path[0], "_"):
 		if method == http.MethodGet || method == http.MethodHead {
 			return notFound(path[0])

@@ -89,7 +89,7 @@ func (w *migration) taken(into *index, h held) bool {
 		return print == ""
 	}
 	row := into.rows[h.name] // a delta that replaces gives the version after the target's
-	return into.applied[h.name] >= max(h.version, 1) || row != nil && (row.others || row.fingerprint == print)
+	return into.applied[h.name] >= max(h.version, 1) || row != nil && (row.others && row.deleted.IsZero() || row.fingerprint == print)
 }
 
 // listed tells whether a document is in the list of failures of an item.
@@ -110,8 +110,8 @@ func (w *migration) failures(value []byte) []migrate.Failure {
 	return list.Documents
 }
 
-// failureChanged is L12: a document leaves the list of failures when the target has it, or when
-// whoever goes on with the item sends it again.
+// failureChanged is L12: a document leaves the list of failures when the target has it, when others have
+// deleted it and a delta says that it leaves that so, or when whoever goes on with the item sends it again.
 func (w *migration) failureChanged(key string, was, is []byte) {
 	if m := w.movement(); m.Settling || m.State == movement.Aborting || m.State.Ended() {
 		return
@@ -131,7 +131,8 @@ func (w *migration) failureChanged(key string, was, is []byte) {
 	still := w.failures(is)
 	for _, f := range w.failures(was) {
 		for _, h := range w.truth.between(names[0], shard, f.Position, f.Position+1) {
-			if !slices.ContainsFunc(still, func(o migrate.Failure) bool { return o.Position == f.Position }) && !w.taken(w.target.indices[names[0]], h) {
+			stays := slices.ContainsFunc(still, func(o migrate.Failure) bool { return o.Position == f.Position })
+			if !stays && !w.taken(w.target.indices[names[0]], h) && !w.leftDeleted(names[0], item, h.name) {
 				w.violate("L12", "%v leaves the list of failures, and the target has not taken it", h.name)
 			}
 		}
@@ -252,6 +253,7 @@ func (w *migration) finished(m movement.Record) {
 			w.violate("L2", "it is finished, nobody has accepted that %d documents of %s are back that were deleted", d.zombies, planned.Source)
 		}
 	}
+	w.shownAtTheEnd()
 	w.limits.settle()
 }
 
@@ -376,8 +378,7 @@ func (w *migration) steal(called string) {
 	if len(all) == 0 {
 		return
 	}
-	w.target.remove(into, all[0].name, condition{})
-	w.wasStolen(called, all[0].name)
+	w.othersRemove(called, into, all[0].name)
 }
 
 // wasStolen notes that somebody has deleted or changed a document, or brought it back.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reshelve/reshelve/migrate"
+	"github.com/reshelve/reshelve/work"
 )
 
 // condition is what a write asks of what is there.
@@ -60,8 +62,7 @@ func (w *migration) othersWrite(r *rand.Rand) {
 	}
 	n := all[r.IntN(len(all))].name
 	if r.IntN(8) == 0 {
-		w.target.remove(into, n, condition{})
-		w.wasStolen(planned.Target, n)
+		w.othersRemove(planned.Target, into, n)
 		return
 	}
 	w.othersPut(planned.Target, into, n)
@@ -92,6 +93,13 @@ func (w *migration) othersPut(called string, into *index, n name) {
 	w.wasStolen(called, n)
 }
 
+// othersRemove deletes a document, as steal does for a script.
+func (w *migration) othersRemove(called string, into *index, n name) {
+	w.target.remove(into, n, condition{})
+	into.rows[n].others = true
+	w.wasStolen(called, n)
+}
+
 // besideOthers is L1 of what others have written: a write of a movement has not replaced or deleted it,
 // unless it has created a document and the answer revealed that one was there.
 func (w *migration) besideOthers(called string, n name, c condition, was *row, status int) {
@@ -102,6 +110,34 @@ func (w *migration) besideOthers(called string, n name, c condition, was *row, s
 		return
 	}
 	w.violate("L1", "%v of %s, which others have written in version %d, is replaced or deleted", n, called, was.version)
+}
+
+// leftDeleted tells whether others have deleted a document of a delta, which leaves that so, and names it in
+// the piece that has sent the failures of its item again, as far as names have room there.
+func (w *migration) leftDeleted(index, item string, n name) bool {
+	into := w.target.indices[index]
+	if into == nil || !w.since[index] {
+		return false
+	}
+	row := into.rows[n]
+	return row != nil && row.others && !row.deleted.IsZero() && w.named(item, migrate.Other{ID: n.id, Routing: n.routing, What: "deleted_by_others"})
+}
+
+// named tells whether a letter of an item names a document that others have touched.
+func (w *migration) named(item string, other migrate.Other) bool {
+	const room = 20
+	for _, r := range w.records.list("movement/" + w.id + "/letter/") {
+		var letter struct{ Others []migrate.Other }
+		if !strings.HasSuffix(r.Key, "/"+work.Safe(item)) {
+			continue
+		}
+		if json.Unmarshal(r.Value, &letter) != nil {
+			w.violate("L12", "%s is not understood", r.Key)
+		} else if len(letter.Others) == room || slices.Contains(letter.Others, other) {
+			return true
+		}
+	}
+	return false
 }
 
 // versioned is what the version of a document on the target has to keep: the snapshot's, or, after a

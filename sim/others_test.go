@@ -10,7 +10,7 @@ import (
 // TestOthersWriteOnTheTarget, at every instant of a copy, of the delta that follows it, of repairs and
 // of an abort: nothing of theirs that was acknowledged is replaced or deleted in silence.
 func TestOthersWriteOnTheTarget(t *testing.T) {
-	runs := 60
+	runs := 120
 	if testing.Short() {
 		runs = 15
 	}

@@ -30,6 +30,7 @@ type index struct {
 	rows map[name]*row
 	// aliases are its own names beside the one that it was made with.
 	aliases map[string]bool
+	madeFor string // the movement of the plan that was at work when a request made it; "": none did
 	// applied are the newest versions that were ever written, by whomever.
 	applied map[name]int64
 }
@@ -80,6 +81,9 @@ func (t *target) make(name_ string, body []byte) *index {
 	}
 	for alias := range asked.Aliases {
 		i.aliases[alias], t.aliases[alias] = true, name_
+	}
+	if body != nil {
+		i.madeFor, i.aliases[ofTemplate] = t.world.id, true
 	}
 	return i
 }
@@ -200,6 +204,7 @@ func (t *target) write(action, called string, n name, c condition, source []byte
 	case t.picky && t.items%3 == 0:
 		return 429, "rejected_execution_exception"
 	}
+	asked := called
 	called, i := t.find(called)
 	switch {
 	case i == nil && strings.ToLower(called) != called: // nothing is made of that name
@@ -208,6 +213,7 @@ func (t *target) write(action, called string, n name, c condition, source []byte
 	case i == nil:
 		i = t.make(called, nil)
 	}
+	t.world.mayShow(asked, i)
 	was, knows := i.rows[n], i.remembered(n) != nil
 	if action == "delete" {
 		status, kind = t.remove(i, n, c)

@@ -25,15 +25,15 @@ func (s *Store) change(ctx context.Context, ready map[string]*index, edit func(c
 	var intended []byte
 	var names catalog.Catalog // what intended holds
 	record, err := coord.Update(ctx, s.coord, catalogKey, func(value []byte) ([]byte, error) {
-		found, err := catalog.Decode(value)
+		found, err := s.names.Decode(value)
 		if err != nil {
 			return nil, err
 		}
 		if found, err = edit(found); err != nil {
 			return nil, err
 		}
-		encoded := found.Encode()
-		if names, err = catalog.Decode(encoded); err != nil { // before it is written, not after
+		var encoded []byte
+		if encoded, names, err = s.names.Encode(found); err != nil { // before it is written, not after
 			return nil, fault.Wrap(fault.Bug, err)
 		}
 		intended = encoded
@@ -84,10 +84,10 @@ func (s *Store) follow(ctx context.Context, names catalog.Catalog, revision int6
 		}
 	}
 	s.publish(func(v *view) { v.catalog, v.revision, v.indices = names, revision, indices })
-	for _, idx := range leaving {
+	s.retire(ctx, leaving, func(idx *index) bool {
 		entry, named := names.Indices[idx.record.Name]
-		s.retire(ctx, idx, !named || entry.Number != idx.entry.Number)
-	}
+		return !named || entry.Number != idx.entry.Number
+	})
 }
 
 // adopt is an index as the catalog has it now. old is what it was, ready is what was
@@ -117,39 +117,54 @@ func (s *Store) adopt(ctx context.Context, name string, entry catalog.Entry, old
 	return next, s.openShards(ctx, next)
 }
 
-// retire closes the shards of an index that no view has any more and, when it is
-// removed, its rows and records. What still reads them is waited for in the background, and
-// here for a moment: it may itself wait for the caller's turn. Once the store is closed, it
-// is not waited for for long.
-func (s *Store) retire(ctx context.Context, idx *index, removed bool) {
+// retire closes the shards of indices that no view has any more and, where an index was removed,
+// deletes its rows and records. It does so for all at the same time, since the engine and the
+// coordination store then sync once for many. Requests that still read an index are waited for in the
+// background, and here for a limited time, since such a request may itself wait for the caller.
+func (s *Store) retire(ctx context.Context, leaving []*index, removed func(*index) bool) {
 	ctx = context.WithoutCancel(ctx)
-	over := make(chan struct{})
-	s.running.Go(func() {
-		defer close(over)
-		for round, rest := 1, 20; ; round++ {
-			err := s.guarded("removal", func() error { return s.dismantle(ctx, idx, removed) })
-			if err == nil {
-				return
-			}
-			if rest == 0 || !fault.Is(err, fault.Conflict) {
-				s.leftOver(idx, err)
-				return
-			}
-			if s.background.Err() != nil {
-				rest--
-			}
-			_ = pause(ctx, round) // ctx does not end
+	over := make(chan struct{}, len(leaving))
+	for _, idx := range leaving {
+		gone := removed(idx)
+		s.running.Go(func() {
+			s.takeDown(ctx, idx, gone)
+			over <- struct{}{}
+		})
+	}
+	for range leaving {
+		select {
+		case <-over:
+		case <-time.After(retirement):
+			return
 		}
-	})
-	timer := time.NewTimer(retirement)
-	defer timer.Stop()
-	select {
-	case <-over:
-	case <-timer.C:
 	}
 }
 
-// retirement is how long a change waits for those who still read what it has removed.
+// takeDown retires one index. It waits for requests that still read it, but not for long once the store is
+// being closed.
+func (s *Store) takeDown(ctx context.Context, idx *index, removed bool) {
+	for round, rest := 1, 20; ; round++ {
+		err := s.guarded("removal", func() error { return s.dismantle(ctx, idx, removed) })
+		if err == nil {
+			return
+		}
+		if removed && fault.Is(err, fault.Unavailable) { // a full disk
+			s.later("what index "+idx.record.Name+" was made of", err, func(ctx context.Context) error { return s.dismantle(ctx, idx, true) })
+			return
+		}
+		if rest == 0 || !fault.Is(err, fault.Conflict) {
+			s.leftOver(idx, err)
+			return
+		}
+		if s.background.Err() != nil {
+			rest--
+		}
+		_ = pause(ctx, round) // ctx does not end
+	}
+}
+
+// retirement is how long a change waits until the next of the indices that it has removed is not read any
+// more.
 const retirement = time.Second
 
 // leftOver tells that something of an index remains; the next start removes it.
@@ -159,6 +174,11 @@ func (s *Store) leftOver(idx *index, err error) {
 
 func (s *Store) dismantle(ctx context.Context, idx *index, removed bool) error {
 	defer s.leave(idx)()
+	for _, sh := range idx.shards {
+		if removed {
+			sh.Discard()
+		}
+	}
 	if err := idx.closeShards(); err != nil || !removed {
 		return err
 	}
@@ -171,15 +191,27 @@ func (s *Store) erase(ctx context.Context, number uint32) error {
 	if err := s.engine.Drop(ctx, number); err != nil {
 		return err
 	}
-	for _, key := range []string{indexKey(number), placementKey(number)} {
+	err := s.both(indexKey(number), placementKey(number), func(key string) error {
 		record, err := s.coord.Get(ctx, key)
 		if err == nil {
 			err = s.coord.Delete(ctx, key, record.Revision)
 		}
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
+		if fault.Is(err, fault.NotFound) {
+			return nil
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	s.read.forget(number)
 	return nil
+}
+
+// both does something with two records at the same time: a coordination store syncs once for both.
+func (s *Store) both(first, second string, do func(key string) error) error {
+	done := make(chan error, 1)
+	go func() { done <- s.guarded("a record", func() error { return do(second) }) }()
+	err := do(first)
+	return joined(err, <-done)
 }

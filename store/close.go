@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/reshelve/reshelve/catalog"
 )
@@ -54,9 +56,7 @@ func (s *Store) OpenIndices(ctx context.Context, e catalog.Expression) ([]string
 		err = s.change(ctx, ready, closed(names, false))
 	}
 	if err != nil {
-		for _, idx := range ready {
-			s.retire(ctx, idx, false)
-		}
+		s.retire(ctx, slices.Collect(maps.Values(ready)), func(*index) bool { return false })
 		return nil, err
 	}
 	return opening, nil

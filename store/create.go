@@ -239,15 +239,19 @@ func composeMappings(list []json.RawMessage, limits mapping.Limits) (*mapping.Ma
 // writeRecords stores the records of an index that the catalog does not name yet. Records
 // under its number can only be of an index that was never made.
 func (s *Store) writeRecords(ctx context.Context, idx *index) error {
-	value, err := json.Marshal(idx.record)
+	value, err := idx.record.Encode()
 	if err != nil {
 		return fault.Wrap(fault.Bug, err)
 	}
-	record, err := coord.Update(ctx, s.coord, indexKey(idx.entry.Number), func([]byte) ([]byte, error) { return value, nil })
-	if err != nil {
+	return s.both(indexKey(idx.entry.Number), placementKey(idx.entry.Number), func(key string) error {
+		written := value
+		if key == placementKey(idx.entry.Number) {
+			written = idx.placement.Encode()
+		}
+		record, err := coord.Update(ctx, s.coord, key, func([]byte) ([]byte, error) { return written, nil })
+		if err == nil && key == indexKey(idx.entry.Number) {
+			idx.revision = record.Revision
+		}
 		return err
-	}
-	idx.revision = record.Revision
-	_, err = coord.Update(ctx, s.coord, placementKey(idx.entry.Number), func([]byte) ([]byte, error) { return idx.placement.Encode(), nil })
-	return err
+	})
 }

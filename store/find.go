@@ -136,6 +136,7 @@ func searched(of []part) search.Index {
 		Aliases: of[0].aliases, Defaults: idx.rules.defaults, Filter: of[0].filter,
 		Limits: idx.rules.searches, Lenient: idx.rules.lenient,
 	}
+	s.Sources = make([]search.Source, 0, len(of))
 	for _, p := range of {
 		s.Sources = append(s.Sources, search.Source{Shard: p.row.Number, Within: p.row.Range, Views: p.reader.Views()})
 	}
@@ -249,7 +250,9 @@ func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed strin
 	}
 	var lost []part
 	var cause error
-	for _, row := range idx.rows(placed, splitRouting(routed), reach.Routing) {
+	rows := idx.rows(placed, splitRouting(routed), reach.Routing)
+	parts = make([]part, 0, len(rows))
+	for _, row := range rows {
 		p := part{index: idx, aliases: aliases, filter: filter, row: row}
 		if p.shard, err = idx.at(row); err == nil {
 			p.reader, err = p.shard.Acquire(ctx, row.Epoch)
@@ -274,6 +277,7 @@ func (idx *index) visited(ctx context.Context, reach catalog.Reach, routed strin
 // alias; all when there are none. As on the server, a routing value chooses shards; what
 // else lies in them is found too.
 func (idx *index) rows(placed placement.Placement, asked, ofAlias []string) (rows []placement.Shard) {
+	rows = make([]placement.Shard, 0, len(placed.Shards))
 	for _, row := range placed.Shards {
 		if idx.routes(row.Range, asked) && idx.routes(row.Range, ofAlias) {
 			rows = append(rows, row)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/reshelve/reshelve/coord"
@@ -15,12 +16,16 @@ import (
 type late struct {
 	coord.Store
 	at    int // the write during which the client goes away, from 1
-	calls int
 	leave context.CancelFunc
+
+	mu    sync.Mutex // some records are written beside each other
+	calls int
 	later []func()
 }
 
 func (l *late) made(ctx context.Context, write func(context.Context) (int64, error)) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.calls++; l.calls == l.at {
 		l.leave()
 	}

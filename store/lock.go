@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
@@ -58,9 +57,11 @@ func (s *Store) settle(ctx context.Context) error {
 		if record.Revision == idx.revision {
 			continue
 		}
-		if err := s.replace(name, idx, record); err != nil {
+		read, err := decodeIndex(name, idx.entry, record, idx.placement)
+		if err != nil {
 			return err
 		}
+		s.replace(name, idx, read)
 	}
 	record, err := s.coord.Get(ctx, catalogKey)
 	if err != nil {
@@ -74,10 +75,10 @@ func (s *Store) settle(ctx context.Context) error {
 	return s.agreeOnHidden(ctx)
 }
 
-// changeIndex changes the record of one index by compare-and-set and publishes it; edit
-// gets the index as it is and returns its record as it shall be. The shards go on
+// changeIndex changes the record of one index by compare-and-set and publishes the index; edit gets it as it is and
+// returns it as reading its record shall give it, or nil where nothing changes. The shards go on
 // unharmed. The caller holds s.admin. Like change, it does not end with ctx once begun.
-func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *index) (catalog.Index, error)) error {
+func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *index) (*index, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -87,10 +88,10 @@ func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *ind
 		return exception.NoSuchIndex(name)
 	}
 	changed, err := edit(old)
-	if err != nil {
+	if err != nil || changed == nil {
 		return err
 	}
-	value, err := json.Marshal(changed)
+	value, err := changed.record.Encode()
 	if err != nil {
 		return fault.Wrap(fault.Bug, err)
 	}
@@ -104,19 +105,16 @@ func (s *Store) changeIndex(ctx context.Context, name string, edit func(idx *ind
 		}
 		record = found
 	}
-	return s.replace(name, old, record)
+	changed.revision = record.Revision
+	s.replace(name, old, changed)
+	return nil
 }
 
 // replace publishes an index as its record says; its shards stay.
-func (s *Store) replace(name string, old *index, record coord.Record) error {
-	idx, err := newIndex(name, old.entry, record, old.placement)
-	if err != nil {
-		return err
-	}
+func (s *Store) replace(name string, old, idx *index) {
 	idx.shards, idx.indexer, idx.tallies, idx.past = old.shards, old.indexer, old.tallies, old.past
 	if idx.indexer != nil {
 		idx.indexer.schema.Store(idx.schema) // before anything is written that needs it
 	}
 	s.publish(func(v *view) { v.indices[name] = idx })
-	return nil
 }

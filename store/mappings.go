@@ -6,8 +6,8 @@ import (
 
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/exception"
-	"github.com/reshelve/reshelve/fields"
 	"github.com/reshelve/reshelve/mapping"
+	"github.com/reshelve/reshelve/query"
 )
 
 // PutMapping merges a mapping into those of indices, or of the indices that the names are
@@ -36,14 +36,15 @@ func (s *Store) PutMapping(ctx context.Context, e catalog.Expression, body []byt
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if _, err := v.indices[name].merged(body); err != nil {
+	grown := make([]*index, len(names))
+	for i, name := range names {
+		if grown[i], err = v.indices[name].grown(body); err != nil {
 			return err
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // all of them or none
-	for _, name := range names {
-		if err := s.storeMapping(ctx, name, body); err != nil {
+	for i, name := range names {
+		if err := s.changeIndex(ctx, name, func(*index) (*index, error) { return grown[i], nil }); err != nil {
 			return err
 		}
 	}
@@ -65,37 +66,33 @@ func (s *Store) mergeMapping(ctx context.Context, name string, number uint32, ad
 	if err := v.unblocked([]string{name}, catalog.ChangeMetadata); err != nil {
 		return err
 	}
-	return s.storeMapping(ctx, name, additions)
+	return s.changeIndex(ctx, name, func(idx *index) (*index, error) { return idx.grown(additions) })
 }
 
-// storeMapping merges update into the stored mapping of an index. The caller holds s.admin.
-func (s *Store) storeMapping(ctx context.Context, name string, update []byte) error {
-	return s.changeIndex(ctx, name, func(idx *index) (catalog.Index, error) {
-		record := idx.record
-		merged, err := idx.merged(update)
-		if err != nil {
-			return record, err
-		}
-		if rendered := json.RawMessage(merged.JSON()); string(rendered) != string(record.Mapping) {
-			record.Mapping, record.MappingVersion = rendered, record.MappingVersion+1
-		}
-		return record, nil
-	})
-}
-
-// merged is the mapping of an index after an update.
-func (idx *index) merged(update []byte) (*mapping.Mapping, error) {
-	m, err := idx.mapping.Merge(update, idx.rules.limits)
-	if err == nil && idx.unsearchable == nil {
-		err = fields.New(m, idx.schema.Analysis()).Check()
-	}
+// grown is the index after an update of its mapping, as reading its record will give it; nil when that
+// changes nothing.
+func (idx *index) grown(update []byte) (*index, error) {
+	to, err := idx.mapping.Grow(update, idx.rules.limits)
 	if err != nil {
 		return nil, err
 	}
-	if idx.rules.partitions > 1 && !m.RoutingRequired() {
+	grown := *idx
+	grown.mapping, grown.kept = to.Mapping, query.Kept(to.Source())
+	if grown.schema, err = idx.schema.Grow(to, idx.unsearchable == nil); err != nil {
+		return nil, err
+	}
+	if idx.rules.partitions > 1 && !to.RoutingRequired() {
 		return nil, partitioned(idx.record.Name)
 	}
-	return m, nil
+	rendered := json.RawMessage(to.JSONAfter(idx.record.Mapping))
+	if string(rendered) == string(idx.record.Mapping) {
+		return nil, nil
+	}
+	grown.record.Mapping, grown.record.MappingVersion = rendered, idx.record.MappingVersion+1
+	if idx.unsearchable != nil { // it may say something else now
+		return newIndex(idx.entry, grown.record, idx.placement)
+	}
+	return &grown, nil
 }
 
 func partitioned(name string) error {

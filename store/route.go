@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"net/http"
 
 	"github.com/reshelve/reshelve/document"
 	"github.com/reshelve/reshelve/exception"
@@ -104,6 +105,9 @@ func (b *bulk) queueOf(it *item, r routes) (queue, error) {
 		return queue{}, err
 	}
 	if w.Operation == document.Index || w.Operation == document.Create {
+		if err := b.store.tooLarge(w.Source); err != nil {
+			return queue{}, err
+		}
 		checked, err := b.store.check(b.ctx, t.index, w.Source, it.ref.ID)
 		if err != nil {
 			return queue{}, err
@@ -191,6 +195,15 @@ func newID() string {
 	var random [15]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// tooLarge refuses a source beyond the limit.
+func (s *Store) tooLarge(source []byte) error {
+	if most := s.options.MaxSource; most > 0 && int64(len(source)) > most {
+		return exception.New(exception.IllegalArgument, "the document has [%d] bytes, the limit is [%d]; set --max-item, or more --memory", len(source), most).
+			WithStatus(http.StatusRequestEntityTooLarge)
+	}
+	return nil
 }
 
 // check holds a source against the mapping of its index, which grows when it may.

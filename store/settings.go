@@ -66,13 +66,14 @@ func (v *view) acceptable(names []string, change catalog.SettingsChange) error {
 // of being hidden, then what waits for refreshes. The caller holds s.admin.
 func (s *Store) storeSettings(ctx context.Context, name string, change catalog.SettingsChange) error {
 	before := s.view.Load().indices[name]
-	err := s.changeIndex(ctx, name, func(idx *index) (catalog.Index, error) {
+	err := s.changeIndex(ctx, name, func(idx *index) (*index, error) {
 		record := idx.record
 		settings, err := change.Apply(name, record.Settings)
-		if err == nil && !sameSettings(settings, record.Settings) {
-			record.Settings, record.SettingsVersion = settings, record.SettingsVersion+1
+		if err != nil || sameSettings(settings, record.Settings) {
+			return nil, err
 		}
-		return record, err
+		record.Settings, record.SettingsVersion = settings, record.SettingsVersion+1
+		return newIndex(idx.entry, record, idx.placement)
 	})
 	if err != nil {
 		return err

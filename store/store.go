@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
 	"github.com/reshelve/reshelve/shard"
 )
@@ -18,6 +19,7 @@ type Options struct {
 	Logger     *slog.Logger     // slog.Default()
 	PruneEvery time.Duration    // 30 s
 	MaxShards  int              // of one index; 1024
+	MaxSource  int64            // bytes of a document; 0: any number
 }
 
 func (o Options) withDefaults() Options {
@@ -45,8 +47,9 @@ type Store struct {
 	engine  shard.Engine
 	options Options
 
-	admin turn // of a change of names, settings, mappings or placements; see lock
-	doubt bool // under admin: whether the last change was made is not known
+	admin turn            // of a change of names, settings, mappings or placements; see lock
+	doubt bool            // under admin: whether the last change was made is not known
+	names catalog.Writing // under admin
 	view  atomic.Pointer[view]
 	read  decoded
 
@@ -54,6 +57,7 @@ type Store struct {
 
 	latency    latency
 	vanishing  vanishing
+	left       leftovers
 	refresher  refresher
 	points     points
 	tasks      tasks
@@ -87,6 +91,7 @@ func Open(ctx context.Context, c coord.Store, e shard.Engine, o Options) (*Store
 	s.running.Go(func() { s.refreshDirty(s.background) })
 	s.running.Go(func() { s.prune(s.background) })
 	s.running.Go(func() { s.expire(s.background) })
+	s.running.Go(func() { s.removeLeftovers(s.background) })
 	return s, nil
 }
 

@@ -44,6 +44,11 @@ func (b *bulk) update(q *queue, it *item, op shard.Op) (_ shard.Op, send bool) {
 		it.answer.Source = source
 	}
 	if !changed && change.DetectNoop {
+		if err := b.hold(it, int64(len(source))); err != nil {
+			it.answer.Source = nil
+			it.fail(err)
+			return op, false
+		}
 		it.answer.Outcome, it.answer.Versions = document.Noop, row.Versions
 		q.index.tallies.count(q.shard.ID().Number, func(t *tally) { t.noops++ })
 		return op, false
@@ -74,13 +79,31 @@ func (b *bulk) upsert(q *queue, it *item, op shard.Op) (_ shard.Op, send bool) {
 // fits checks a changed source against the mapping, and answers the item when it
 // does not fit.
 func (b *bulk) fits(q *queue, it *item, source []byte) bool {
-	checked, err := b.store.check(b.ctx, q.index, source, it.ref.ID)
+	err := b.store.tooLarge(source)
+	if err == nil {
+		err = b.hold(it, int64(len(source)))
+	}
+	var checked *index
+	if err == nil {
+		checked, err = b.store.check(b.ctx, q.index, source, it.ref.ID)
+	}
 	if err != nil {
+		it.answer.Source = nil
 		it.fail(err)
 		return false
 	}
 	q.index = checked
 	return true
+}
+
+// hold asks for room for the source that the answer to an item has, before it is applied.
+func (b *bulk) hold(it *item, bytes int64) error {
+	if b.room == nil || !it.write.Change.WantSource {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.room(bytes)
 }
 
 // expected holds the condition that the caller of an update set against the row.

@@ -36,7 +36,8 @@ func (s *Store) vanish(idx *index, sh shard.Shard) {
 			if failed != nil || !forgotten {
 				return failed
 			}
-			return s.engine.Forget(context.WithoutCancel(s.background), id)
+			what := fmt.Sprintf("what shard %d of index %s has left", id.Number, idx.record.Name)
+			return s.removeOrLater(context.WithoutCancel(s.background), what, func(ctx context.Context) error { return s.engine.Forget(ctx, id) })
 		})
 		if err != nil {
 			s.options.Logger.Warn("a shard that owns nothing any more was not closed, or left something", "index", idx.record.Name, "shard", id.Number,

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/reshelve/reshelve/analysis"
 	"github.com/reshelve/reshelve/catalog"
 	"github.com/reshelve/reshelve/coord"
@@ -158,6 +160,10 @@ func (s *Store) held(ctx context.Context, names catalog.Catalog) ([]uint32, erro
 	return held, nil
 }
 
+// swept is how many leftovers of deleted indices are removed at the same time: the engine and the coordination
+// store sync once for those that come together.
+const swept = 256
+
 // sweep removes the records of indices that the catalog does not name, and their rows where
 // some are held.
 func (s *Store) sweep(ctx context.Context, names catalog.Catalog, held []uint32) error {
@@ -167,33 +173,37 @@ func (s *Store) sweep(ctx context.Context, names catalog.Catalog, held []uint32)
 		known[indexKey(entry.Number)], known[placementKey(entry.Number)] = true, true
 		numbers[entry.Number] = true
 	}
+	var records []coord.Record
 	for _, prefix := range []string{"index/", "placement/"} {
-		records, err := s.coord.List(ctx, prefix)
+		of, err := s.coord.List(ctx, prefix)
 		if err != nil {
 			return err
 		}
-		for _, r := range records {
-			if !known[r.Key] {
-				s.options.Logger.Info("removing what an interrupted change left", "record", r.Key)
-				if err := s.coord.Delete(ctx, r.Key, r.Revision); err != nil {
-					return fault.At(err, r.Key)
-				}
-			}
+		records = append(records, of...)
+	}
+	var removals errgroup.Group
+	removals.SetLimit(swept)
+	for _, r := range records {
+		if !known[r.Key] {
+			removals.Go(func() error { return s.sweepRecord(ctx, r) })
 		}
 	}
 	for _, number := range held {
 		if !numbers[number] {
-			err := s.engine.Drop(ctx, number)
-			if fault.Is(err, fault.Unavailable) { // a full disk: what is there can be read nevertheless
-				s.options.Logger.Warn("the rows of a deleted index cannot be removed, the next start removes them", "number", number, "error", err)
-				continue
-			}
-			if err != nil {
-				return fault.At(err, fmt.Sprintf("rows of index %d", number))
-			}
+			removals.Go(func() error { return s.sweepRows(ctx, number) })
 		}
 	}
-	return nil
+	return removals.Wait()
+}
+
+func (s *Store) sweepRecord(ctx context.Context, r coord.Record) error {
+	s.options.Logger.Info("removing what an interrupted change left", "record", r.Key)
+	return fault.At(s.removeOrLater(ctx, "record "+r.Key, func(ctx context.Context) error { return s.coord.Delete(ctx, r.Key, r.Revision) }), r.Key)
+}
+
+func (s *Store) sweepRows(ctx context.Context, number uint32) error {
+	rows := fmt.Sprintf("rows of index %d", number)
+	return fault.At(s.removeOrLater(ctx, rows, func(ctx context.Context) error { return s.engine.Drop(ctx, number) }), rows)
 }
 
 // forgetReshaping removes what a reshaping that is over has left in the engine. What is under
@@ -226,23 +236,34 @@ func (s *Store) readIndex(ctx context.Context, name string, entry catalog.Entry)
 	if err != nil {
 		return nil, err
 	}
-	return newIndex(name, entry, record, p)
+	return decodeIndex(name, entry, record, p)
 }
 
-func newIndex(name string, entry catalog.Entry, record coord.Record, p placement.Placement) (*index, error) {
-	idx := &index{revision: record.Revision, entry: entry, placement: p}
-	if err := json.Unmarshal(record.Value, &idx.record); err != nil {
+func decodeIndex(name string, entry catalog.Entry, record coord.Record, p placement.Placement) (*index, error) {
+	var decoded catalog.Index
+	if err := json.Unmarshal(record.Value, &decoded); err != nil {
 		return nil, fault.At(fault.New(fault.Corrupt, "%w", err), record.Key)
 	}
-	if idx.record.Name != name || idx.record.Number != entry.Number {
-		return nil, fault.At(fault.New(fault.Corrupt, "it is of index %q, number %d", idx.record.Name, idx.record.Number), record.Key)
+	if decoded.Name != name || decoded.Number != entry.Number {
+		return nil, fault.At(fault.New(fault.Corrupt, "it is of index %q, number %d", decoded.Name, decoded.Number), record.Key)
 	}
-	var err error
-	if idx.rules, err = readRules(idx.record.Settings); err != nil {
+	idx, err := newIndex(entry, decoded, p)
+	if err != nil {
 		return nil, fault.At(err, record.Key)
 	}
+	idx.revision = record.Revision
+	return idx, nil
+}
+
+// newIndex is an index as its record says, without shards.
+func newIndex(entry catalog.Entry, record catalog.Index, p placement.Placement) (*index, error) {
+	idx := &index{entry: entry, record: record, placement: p}
+	var err error
+	if idx.rules, err = readRules(idx.record.Settings); err != nil {
+		return nil, err
+	}
 	if idx.mapping, err = mapping.Parse(idx.record.Mapping, mapping.Unlimited(idx.rules.limits)); err != nil {
-		return nil, fault.At(fault.Wrap(fault.Corrupt, err), record.Key)
+		return nil, fault.Wrap(fault.Corrupt, err)
 	}
 	analyzers, err := analysis.FromSettings(idx.record.Settings)
 	if err != nil { // an older version did not read them: documents can be read nevertheless

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,12 +20,45 @@ import (
 //
 // The sources and names of writes are not kept after the answer.
 func (s *Store) Write(ctx context.Context, writes []document.Write, visible document.Visibility) []document.Written {
-	b := &bulk{store: s, ctx: ctx, answers: make([]document.Written, len(writes))}
+	b := &bulk{store: s, ctx: ctx}
+	answers := b.write(writes)
+	b.show(visible)
+	return answers
+}
+
+// Bulk is a request that is written in parts, one after the other.
+type Bulk struct {
+	of      bulk
+	visible document.Visibility
+}
+
+// Bulk begins a request that is written in parts. Room is asked before an update is applied whose
+// answer holds so many bytes of a source; its error is the update's.
+func (s *Store) Bulk(ctx context.Context, visible document.Visibility, room func(bytes int64) error) *Bulk {
+	return &Bulk{bulk{store: s, ctx: ctx, room: room}, visible}
+}
+
+// Write applies a part, as Store.Write does. Nothing is made visible before Show, and nothing
+// of the part is kept.
+func (b *Bulk) Write(writes []document.Write) []document.Written {
+	answers := b.of.write(writes)
+	for sh, t := range b.of.touched {
+		t.answers = nil
+		b.of.touched[sh] = t
+	}
+	return answers
+}
+
+// Show makes all parts visible, as Store.Write does, and reports whether they are: the answers of Write do not.
+func (b *Bulk) Show() bool { return b.of.show(b.visible) }
+
+func (b *bulk) write(writes []document.Write) []document.Written {
+	answers := make([]document.Written, len(writes))
 	items := make([]item, len(writes))
 	pending := make([]*item, len(writes))
 	for i := range writes {
-		items[i] = item{write: &writes[i], answer: &b.answers[i]}
-		b.answers[i].Index, b.answers[i].ID, b.answers[i].Routing = writes[i].Target, writes[i].ID, writes[i].Routing
+		items[i] = item{write: &writes[i], answer: &answers[i]}
+		answers[i].Index, answers[i].ID, answers[i].Routing = writes[i].Target, writes[i].ID, writes[i].Routing
 		pending[i] = &items[i]
 	}
 	for round := 0; len(pending) > 0; round++ {
@@ -34,17 +68,18 @@ func (s *Store) Write(ctx context.Context, writes []document.Write, visible docu
 		}
 		pending = b.drive(pending)
 	}
-	b.show(visible)
-	return b.answers
+	return answers
 }
 
-// bulk is one call of Write.
+// bulk is a request that writes.
 type bulk struct {
-	store   *Store
-	ctx     context.Context
-	answers []document.Written
+	store *Store
+	ctx   context.Context
 
-	mu      sync.Mutex
+	queues int                     // that are drained side by side
+	room   func(bytes int64) error // asked for what answers hold; nil: there is some
+
+	mu      sync.Mutex            // guards touched, and calls of room
 	touched map[shard.Shard]touch // shards that took something
 }
 
@@ -82,6 +117,7 @@ type queue struct {
 // answered stale.
 func (b *bulk) drive(items []*item) (stale []*item) {
 	queues, stale := b.route(items)
+	b.queues = max(len(queues), 1)
 	if len(queues) == 1 {
 		return append(stale, b.drain(queues[0])...)
 	}
@@ -149,11 +185,11 @@ func (b *bulk) drain(q *queue) (stale []*item) {
 		group := q.items[:n]
 		q.items = q.items[n:]
 		for len(group) > 0 {
-			var retry []*item
-			if retry, stale = b.apply(q, group); len(stale) > 0 {
-				return append(append(stale, retry...), q.items...)
+			var retry, rest []*item
+			if retry, rest, stale = b.apply(q, group); len(stale) > 0 {
+				return slices.Concat(stale, retry, rest, q.items)
 			}
-			group = retry
+			group = append(retry, rest...)
 		}
 	}
 	return nil
@@ -181,25 +217,37 @@ func independent(items []*item) int {
 	return len(items)
 }
 
+// readAhead is how many bytes of changed documents wait until they are written together, in all queues.
+const readAhead = 8 << 20
+
 // apply writes one group to its shard and answers its items. It returns updates
-// that met a concurrent change and may try again, and items that were stale.
-func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
+// that met a concurrent change and may try again, the rest of a group whose updates have made
+// much, and items that were stale.
+func (b *bulk) apply(q *queue, group []*item) (retry, rest, stale []*item) {
 	ops := make([]shard.Op, 0, len(group))
 	sent := make([]*item, 0, len(group))
-	for _, it := range group {
+	made := 0
+	for i, it := range group {
+		if made > readAhead/b.queues {
+			group, rest = group[:i:i], group[i:]
+			break
+		}
 		op, send := b.operation(q, it)
 		if it.stale != nil {
 			stale = append(stale, it)
 		} else if send {
 			ops = append(ops, op)
 			sent = append(sent, it)
+			if it.write.Operation == document.Update {
+				made += len(op.Source)
+			}
 		}
 	}
 	if len(stale) > 0 { // then nothing of the group is sent: all that has no answer yet goes another way
-		return nil, unanswered(group, sent)
+		return nil, rest, unanswered(group, sent)
 	}
 	if len(ops) == 0 {
-		return nil, nil
+		return nil, rest, nil
 	}
 	took := touch{seqNo: -1, routed: q.index}
 	for i, result := range q.shard.Write(b.ctx, q.epoch, ops) {
@@ -220,7 +268,7 @@ func (b *bulk) apply(q *queue, group []*item) (retry, stale []*item) {
 		}
 	}
 	b.took(q.shard, took)
-	return retry, stale
+	return retry, rest, stale
 }
 
 // unanswered are the items of a group that were stale or about to be sent, in order.
@@ -289,11 +337,12 @@ func (b *bulk) took(sh shard.Shard, t touch) {
 
 // show makes what was written visible to searches, as the caller asked. Whatever
 // happens here, the writes are applied and durable: a failure is logged, and the
-// answer does not say that it was refreshed.
-func (b *bulk) show(visible document.Visibility) {
+// answers say that it was not made visible. All tells whether nothing failed.
+func (b *bulk) show(visible document.Visibility) (all bool) {
 	if visible == document.Eventually {
-		return
+		return true
 	}
+	all = true
 	for sh, t := range b.touched {
 		var err error
 		if visible == document.AtOnce {
@@ -303,10 +352,15 @@ func (b *bulk) show(visible document.Visibility) {
 		}
 		if err != nil && !b.store.handedOver(sh) { // which shows all that it had
 			b.store.options.Logger.Warn("written, but not visible to searches yet", "index", t.routed.record.Name, "error", err)
+			all = false
+			for _, a := range t.answers {
+				a.Unshown = true
+			}
 			continue
 		}
 		for _, a := range t.answers {
 			a.Refreshed = visible == document.AtOnce
 		}
 	}
+	return all
 }

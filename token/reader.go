@@ -191,6 +191,8 @@ func (r *Reader) value(c byte) (Kind, error) {
 		if r.want == wantEnd || r.want == wantFirstValue {
 			return r.close(c == '}')
 		}
+		fallthrough
+	case ',':
 		return 0, r.unexpected(c, "expected a value")
 	case '+':
 		r.pos++

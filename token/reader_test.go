@@ -57,6 +57,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{`{"doc":{"a":NaN}}`, "Non-standard token 'NaN': enable `JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS` to allow\n at …1, column: 16]"},
 		{`{,"doc":1}`, "Unexpected character (',' (code 44)): was expecting double-quote to start field name\n at …1, column: 2]"},
 		{"{\"doc\":\n {\"a\":[1,]}}", "Unexpected character (']' (code 93)): expected a value\n at …2, column: 10]"},
+		{`{"doc": ,"upsert":{}}`, "Unexpected character (',' (code 44)): expected a value\n at …1, column: 9]"},
 		{`{"a":{"b":1},"a":2}`, "Duplicate field 'a'\n at …1, column: 17]"},
 		{"{\"doc\":{\"a\":\"\xff\"}}", "Invalid UTF-8 start byte 0xff\n at …1, column: 15]"},
 	} {

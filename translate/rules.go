@@ -63,7 +63,7 @@ var rules = []Rule{
 	{"analysis-unsupported", "What reshelve lacks of analysis (`thai`, `uax_url_email`) becomes `standard`.", "", ours, true, false},
 
 	{"types-split", "Each mapping type becomes an index of its own, NAME-TYPE.", before6, "", false, false},
-	{"types-merged", "The fields of all mapping types are in one index. Documents of two types with the same id become one.", before6, "", true, false},
+	{"types-merged", "The fields of all mapping types are in one index. Which ids the types have in common is counted by the check *mapping types* of the plan.", before6, "", false, false},
 	{"types-conflict", "Two types had one field in two ways: the way of the type whose name comes first is kept.", before6, "", true, false},
 	{"types-routing", "`_routing` of merged types is left out where only some of them required it: documents keep theirs, and those of the others have none.", before6, "", false, false},
 	{"default-mapping", "The mapping `_default_` is left out: there are no types that could come up.", before7, "", false, false},

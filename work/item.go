@@ -36,7 +36,7 @@ type Counts struct {
 	Acknowledged int64 `json:"acknowledged"` // by the target
 	Conflicts    int64 `json:"conflicts"`    // a newer version stood there
 	Failed       int64 `json:"failed"`       // in the list of failures
-	Dropped      int64 `json:"dropped"`      // by a transformation
+	Dropped      int64 `json:"dropped"`      // by a transformation, or because a document of another mapping type has their place
 	Bytes        int64 `json:"bytes"`        // of sources, as read
 	Retries      int64 `json:"retries"`      // of requests and documents
 }

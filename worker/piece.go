@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/waits"
 	"github.com/reshelve/reshelve/work"
 )
 
@@ -199,6 +200,7 @@ func Settle[T any, P drive.Piece[T]](ctx context.Context, held *drive.Held[T, P]
 	case hopeless(err):
 		return Outcome{Worked: true, Failed: true, Text: err.Error()}, held.Fail(err.Error())
 	}
+	waits.Note(ctx, err)
 	return Outcome{Worked: true}, held.Release(err.Error())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/reshelve/reshelve/drive"
 	"github.com/reshelve/reshelve/fault"
 	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/waits"
 	"github.com/reshelve/reshelve/work"
 	"golang.org/x/sync/errgroup"
 )
@@ -55,6 +56,7 @@ type Slot struct {
 
 	board *Board // nil: nobody looks
 	bars  *bars  // of the process
+	waits *await // of the process
 }
 
 // Options of a worker. The zero value of a field is its default.
@@ -78,12 +80,19 @@ func Run(ctx context.Context, d *drive.Driver, lanes map[movement.Kind]Lane, o O
 		o.Logger = slog.Default()
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	barred := &bars{}
-	for n := range max(o.Slots, 1) {
-		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, board: o.Board, bars: barred}
+	barred, waited, slots := &bars{}, &await{driver: d, process: o.Name}, max(o.Slots, 1)
+	for n := range slots {
+		s := Slot{Driver: d, Worker: fmt.Sprintf("%s-%d", o.Name, n), Logger: o.Logger, board: o.Board, bars: barred, waits: waited}
 		group.Go(func() error { return s.run(chance.Apart(ctx, n), lanes, o) })
 	}
-	return group.Wait()
+	reported := make(chan struct{})
+	go func() {
+		defer close(reported)
+		waited.report(chance.Apart(ctx, slots), max(o.Pause, leastPause))
+	}()
+	err := group.Wait() // and with it ends the context
+	<-reported
+	return err
 }
 
 func (s Slot) run(ctx context.Context, lanes map[movement.Kind]Lane, o Options) error {
@@ -192,6 +201,13 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 		phase = current.Key()
 	}
 	s.board.begin(s.Worker, m.ID, phase)
+	ctx, leave := s.waits.enter(ctx, m.ID)
+	defer leave()
+	defer func() {
+		if err != nil && drive.Passing(err) {
+			waits.Note(ctx, err)
+		}
+	}()
 	switch m.Owed()[0] {
 	case movement.Undo, movement.Return:
 		return s.end(ctx, m, lane.Undo, movement.Undone)

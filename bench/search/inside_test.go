@@ -25,7 +25,7 @@ import (
 //	go test -run '^$' -bench Load -benchtime 200x -cpuprofile cpu.out ./bench/search
 //	go test -run '^$' -bench Search -cpuprofile cpu.out ./bench/search
 //	go tool pprof -top -tagfocus kind=bool cpu.out
-func inside(b *testing.B) *gateway.Server {
+func inside(b *testing.B, shards string) *gateway.Server {
 	b.Helper()
 	dir, quiet := b.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil))
 	engine, err := embedded.Open(b.Context(), dir, embedded.Options{Memory: 64 << 20, Logger: quiet})
@@ -42,7 +42,7 @@ func inside(b *testing.B) *gateway.Server {
 	}
 	b.Cleanup(func() { _, _, _ = s.Close(), engine.Close(), records.Close() })
 	server := gateway.New(control.NewStore(s), gateway.Options{})
-	say(b, server, "PUT", "/"+peers.Index, []byte(corpus.Index))
+	say(b, server, "PUT", "/"+peers.Index, []byte(strings.Replace(corpus.Index, `"number_of_shards":1`, `"number_of_shards":`+shards, 1)))
 	return server
 }
 
@@ -61,7 +61,7 @@ func say(b *testing.B, server http.Handler, method, path string, body []byte) {
 // BenchmarkLoad is a bulk request of 1,000 documents, with its share of refreshes and
 // merges.
 func BenchmarkLoad(b *testing.B) {
-	server := inside(b)
+	server := inside(b, "1")
 	n := 0
 	for b.Loop() {
 		b.StopTimer()
@@ -73,9 +73,15 @@ func BenchmarkLoad(b *testing.B) {
 	say(b, server, "POST", "/"+peers.Index+"/_refresh", nil)
 }
 
-// BenchmarkSearch is each kind of search, of 100,000 documents.
+// BenchmarkSearch is each kind of search, of 100,000 documents in one shard, and in 64.
 func BenchmarkSearch(b *testing.B) {
-	server := inside(b)
+	for _, shards := range []string{"1", "64"} {
+		b.Run(shards, func(b *testing.B) { searching(b, shards) })
+	}
+}
+
+func searching(b *testing.B, shards string) {
+	server := inside(b, shards)
 	for n := 0; n < 100_000; n += 1000 {
 		say(b, server, "POST", "/"+peers.Index+"/_bulk", corpus.Bulk(n, n+1000))
 	}

@@ -36,6 +36,7 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&b.long, "each", 3*time.Second, "how long each kind of search is measured, a round")
 	some := flag.String("kinds", "", "parts of the names of the kinds to measure; all")
 	curve := flag.String("curve", "", "sizes of this store alone, such as 10000,100000; instead of the comparison")
+	shards := flag.String("shards", "", "numbers of shards of this store alone, such as 8,64; instead of the comparison")
 	binary := flag.String("binary", "", "a reshelve that was built before")
 	flag.Parse()
 	b.kinds = kinds(peers.Index, strings.Split(*some, ","))
@@ -43,6 +44,9 @@ func run(ctx context.Context) error {
 	return peers.InFolder(ctx, *binary, func(dir, binary string) error {
 		if *curve != "" {
 			return b.curve(ctx, binary, dir, *curve)
+		}
+		if *shards != "" {
+			return b.shards(ctx, binary, dir, *shards, strings.Split(*some, ","))
 		}
 		var err error
 		if b.watch, err = peers.Watch(); err != nil {

@@ -170,6 +170,6 @@ func segmentsOf(p *peers.Peer, name string) (segments, error) {
 			Primaries struct{ Docs, Segments struct{ Count int64 } }
 		} `json:"_all"`
 	}
-	err = decoded(response, http.StatusOK, &all)
+	err = peers.Decoded(response, http.StatusOK, &all)
 	return segments{all.All.Primaries.Docs.Count, all.All.Primaries.Segments.Count}, err
 }

@@ -231,7 +231,8 @@ func (b *bench) goesOn(id string) (more func() bool) {
 	soon, asked, on := peers.For(time.Minute), time.Now(), true
 	return func() bool {
 		if time.Since(asked) > 100*time.Millisecond {
-			m, err := movement(b.peer, id)
+			var m told
+			err := b.peer.Movement(id, &m)
 			asked, on = time.Now(), err == nil && m.State != "finished"
 		}
 		return on && soon()
@@ -272,8 +273,8 @@ func (b *bench) atRest() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		m, err := movement(b.peer, id)
-		if err != nil {
+		var m told
+		if err := b.peer.Movement(id, &m); err != nil {
 			return 0, err
 		}
 		if !m.phase("switch").Ended.IsZero() {

@@ -147,3 +147,25 @@ func order(t *testing.T, method, url, body string) {
 		t.Fatalf("%s %s: %s %s %v", method, url, answer.Status, told, err)
 	}
 }
+
+// TestARefusedComparisonLeavesNothing: no folder of records is made before the target and the snapshot were looked at.
+func TestARefusedComparisonLeavesNothing(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if !strings.HasSuffix(r.URL.Path, "/greets") && r.URL.Path != "/greets/" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = w.Write([]byte(`{"version":{"distribution":"opensearch","number":"2.19.0"}}`))
+	}))
+	defer target.Close()
+	for at, want := range map[string]fault.Kind{target.URL: fault.Unauthorised, target.URL + "/greets": fault.NotFound, target.URL + "/greets/books/_doc": fault.Usage} {
+		req := control.CompareRequest{Selection: control.Selection{Repository: repository, Snapshot: "nosuch"}, Target: at, Logger: slog.New(slog.DiscardHandler)}
+		_, err := control.New(wiring).Compare(t.Context(), req, func(*control.Movement) {})
+		left, e := os.ReadDir(state)
+		if !fault.Is(err, want) || e != nil || len(left) > 0 {
+			t.Errorf("%s: %v; there are %v, %v", at, err, left, e)
+		}
+	}
+}

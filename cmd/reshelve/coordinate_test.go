@@ -230,7 +230,7 @@ func TestRecordsThatAreLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Coordinate = ""
-	if _, err := c.Migrate(t.Context(), request, nil); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Next(err), "abort --records-lost "+m.ID) {
+	if _, err := c.Migrate(t.Context(), request, nil); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Next(err), "abort --records-lost "+m.ID+" --at ") {
 		t.Errorf("%v → %s", err, fault.Next(err))
 	}
 	if err := c.LiftClaim(t.Context(), data, m.ID); err != nil {

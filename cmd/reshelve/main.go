@@ -28,14 +28,16 @@ import (
 	"github.com/reshelve/reshelve/coord/postgres"
 	"github.com/reshelve/reshelve/coord/remote"
 	"github.com/reshelve/reshelve/gateway"
+	"github.com/reshelve/reshelve/shard"
 	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/store"
 )
 
 var openers = map[string]blob.Opener{
 	"file": folder.Open, "s3": s3.Open, "gs": gcs.Open, "az": azure.Open, "http": web.Open, "https": web.Open,
 }
 
-var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Face: face, Steer: gateway.OfferMovements, Coordinate: coordinate,
+var wiring = control.Wiring{Blobs: openers, Folder: openFolder, Front: front, Face: face, Steer: gateway.OfferMovements, Coordinate: coordinate,
 	Records: records, Offer: offer, Remote: reached}
 
 // records opens a coordination store that lies beside the targets.
@@ -47,9 +49,9 @@ func records(ctx context.Context, at string) (coord.Store, error) {
 }
 
 // offer answers HTTP for a coordination store alone.
-func offer(store coord.Store) *http.Server {
+func offer(records coord.Store) *http.Server {
 	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute}
-	gateway.Offer(server, remote.Root, remote.NewHandler(store))
+	gateway.Offer(server, remote.Root, remote.NewHandler(records))
 	return server
 }
 
@@ -72,7 +74,17 @@ func coordinate(ctx context.Context, at control.Reached) (coord.Store, error) {
 
 // openFolder opens a data folder: the embedded engine and its coordination store.
 func openFolder(ctx context.Context, dir string, o control.FolderOptions) (control.Folder, error) {
-	return openFolderWith(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger, LeaveOut: o.LeaveOut})
+	return openFolderWith(ctx, dir, embedded.Options{Memory: o.Memory, Logger: o.Logger, LeaveOut: o.LeaveOut,
+		Allow: func(known map[shard.ID]shard.Remains) error { return checkRemains(ctx, dir, known) }})
+}
+
+// checkRemains compares what would be left of the documents of a folder with its records.
+func checkRemains(ctx context.Context, dir string, known map[shard.ID]shard.Remains) error {
+	records, err := local.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.CheckRemains(ctx, records, known), records.Close())
 }
 
 func openFolderWith(ctx context.Context, dir string, o embedded.Options) (control.Folder, error) {
@@ -87,12 +99,20 @@ func openFolderWith(ctx context.Context, dir string, o embedded.Options) (contro
 	return control.Folder{Coord: records, Engine: engine}, nil
 }
 
-// face puts the HTTP API before a store.
-func face(s *control.Store, o control.FaceOptions, movements coord.Store) *http.Server {
-	server := gateway.New(s, gateway.Options{
+// limits of what answers HTTP.
+func limits(o control.FaceOptions) gateway.Options {
+	return gateway.Options{
 		BodyBytes: o.BodyBytes, ItemBytes: int(o.ItemBytes), InFlightBytes: o.InFlightBytes,
 		Depth: o.Depth, HeaderBytes: int(o.HeaderBytes), BodyTimeout: o.Timeout, Compat: o.Compat,
-	}).HTTP()
+	}
+}
+
+// front serves what answers HTTP.
+func front(o control.FaceOptions) *http.Server { return limits(o).HTTP() }
+
+// face puts the HTTP API before a store.
+func face(s *control.Store, o control.FaceOptions, movements coord.Store) *http.Server {
+	server := gateway.New(s, limits(o)).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server
 }

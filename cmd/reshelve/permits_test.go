@@ -64,10 +64,16 @@ func secrets(t *testing.T) {
 // serving serves a folder until stop.
 func serving(t *testing.T, data string, allow control.Allowed) (address string, stop func()) {
 	t.Helper()
+	return servingAt(t, "127.0.0.1:0", data, allow)
+}
+
+// servingAt is serving at an address.
+func servingAt(t *testing.T, at, data string, allow control.Allowed) (address string, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- control.New(wiring).Serve(ctx, control.ServeRequest{Data: data, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler), Allow: allow},
+		ended <- control.New(wiring).Serve(ctx, control.ServeRequest{Data: data, Listen: at, Logger: slog.New(slog.DiscardHandler), Allow: allow},
 			func(s control.Serving) { ready <- s.Address })
 	}()
 	select {

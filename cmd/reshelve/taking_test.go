@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -163,7 +164,7 @@ func TestADeltaOfNothing(t *testing.T) {
 	s := newSource(t, "SUCCESS")
 	_, err := control.New(wiring).Migrate(t.Context(), control.MigrateRequest{FromCluster: s.URL, Target: t.TempDir(), Delta: true,
 		Selection: control.Selection{Repository: repository}}, func(*control.Movement) {})
-	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "no movement that has finished") || fault.Next(err) == "" || len(s.asked) > 0 {
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "no movement that has finished") || !strings.Contains(fault.Next(err), "reshelve movement ls --at ") || len(s.asked) > 0 {
 		t.Errorf("%v; the source was asked %q", err, s.asked)
 	}
 }
@@ -311,5 +312,21 @@ func TestLiveTakeASnapshot(t *testing.T) {
 				t.Errorf("the repository is still known: %d %s %v", status, answer, err)
 			}
 		})
+	}
+}
+
+// TestSizesBeforeASnapshot: the source gives the size of the files of its indices. A plan shows that as files, and never as sources.
+func TestSizesBeforeASnapshot(t *testing.T) {
+	s := newSource(t, "SUCCESS")
+	asked := control.MigrateRequest{FromCluster: s.URL, Target: filepath.Join(t.TempDir(), "data"), Selection: control.Selection{Repository: t.TempDir()}}
+	p, err := control.New(wiring).Preview(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := p.Plan.Indices[0]; i.Bytes != 0 || i.Stored != 900 || p.Cost.SourceBytes != 0 || p.Cost.FileBytes != 900 || p.Cost.Exact || p.Cost.Documents != 7 {
+		t.Errorf("%+v %+v", i, p.Cost)
+	}
+	if len(p.Unknown) != 1 || !strings.Contains(p.Unknown[0], "sources") {
+		t.Errorf("nothing says what is not known: %q", p.Unknown)
 	}
 }

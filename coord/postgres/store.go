@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"slices"
 	"strings"
@@ -157,6 +158,10 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	var refused *pgconn.ConnectError
 	if errors.As(err, &told) {
 		kind, next = meaning(told.Code)
+	}
+	var distrusted *tls.CertificateVerificationError
+	if errors.As(err, &distrusted) {
+		kind, next = fault.Refused, "set PGSSLROOTCERT to the file of the certificate of the authority that signed it (PEM), or write sslrootcert=FILE in the address; with sslmode=verify-full it has to be made out to the host, too"
 	}
 	if errors.As(err, &refused) {
 		err = errors.New(reasons(refused))

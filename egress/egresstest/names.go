@@ -15,7 +15,18 @@ import (
 // the question as it was asked.
 func Names(t testing.TB, address string) *net.Resolver {
 	t.Helper()
-	to := netip.MustParseAddr(address)
+	return resolver(t, netip.MustParseAddr(address))
+}
+
+// NoNames is a resolver whose server says of every name that there is none (NXDOMAIN).
+func NoNames(t testing.TB) *net.Resolver {
+	t.Helper()
+	return resolver(t, netip.Addr{})
+}
+
+// resolver asks a server that gives one address, or, when that is the zero one, knows no name.
+func resolver(t testing.TB, to netip.Addr) *net.Resolver {
+	t.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +47,9 @@ func Names(t testing.TB, address string) *net.Resolver {
 			answer := append([]byte{}, packet[:min(n, end)]...)
 			binary.BigEndian.PutUint16(answer[2:], 0x8180)
 			copy(answer[6:12], []byte{0, 0, 0, 0, 0, 0})
-			if raw := to.AsSlice(); (asked == 1) == to.Is4() {
+			if !to.IsValid() {
+				answer[3] |= 3
+			} else if raw := to.AsSlice(); (asked == 1) == to.Is4() {
 				answer[7] = 1
 				answer = append(answer, 0xc0, 12)
 				answer = binary.BigEndian.AppendUint16(answer, asked)

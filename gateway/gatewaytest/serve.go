@@ -25,6 +25,7 @@ func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.
 		Folder: func(context.Context, string, control.FolderOptions) (control.Folder, error) {
 			return control.Folder{Coord: memory.New(), Engine: engine}, nil
 		},
+		Front: func(control.FaceOptions) *http.Server { return gateway.Options{}.HTTP() },
 		Face: func(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
 			server := gateway.New(s, gateway.Options{}).HTTP()
 			gateway.Offer(server, remote.Root, remote.NewHandler(movements))

@@ -2,7 +2,7 @@
 // store of keys and values, holds the truth of all shards of a data folder, and
 // segment files beside it hold what its documents are found by.
 //
-//	Engine ─┬─ folder    format version, lock; drop removes indices, and what is left of shards
+//	Engine ─┬─ folder    format version, lock; drop removes indices, and what is left of shards; excise gives back their space
 //	        ├─ pebble    the store of keys and values (FORMAT.md: key, row, run, state, pack) over a
 //	        │            seal of its files; a scheduler says when it compacts; tail compares how its log and
 //	        │            manifest end (chunks) with what was noted to be synced (ends), before they are read

@@ -1,9 +1,12 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -11,58 +14,158 @@ import (
 	"github.com/reshelve/reshelve/shard"
 )
 
+// drops are the indices that wait to be dropped. Those that wait while others are dropped are then
+// dropped together, since each alone would take as long as all.
+type drops struct {
+	turn    sync.Mutex // held by the caller that drops
+	mu      sync.Mutex
+	waiting []*drop
+}
+
+// drop is one index that waits to be dropped.
+type drop struct {
+	index   uint32
+	err     error
+	hadData bool // it had rows or changes, whose space can be given back
+	done    bool // guarded by turn
+}
+
+func (d *drops) add(index uint32) *drop {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	added := &drop{index: index}
+	d.waiting = append(d.waiting, added)
+	return added
+}
+
+func (d *drops) take() []*drop {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	taken := d.waiting
+	d.waiting = nil
+	return taken
+}
+
 // Drop is fault.Conflict while a shard of the index is open. It is possible on a
 // disk that is nearly full. What it removes is gone at once and together; the space
-// is given back before it returns, unless the disk fails meanwhile.
+// is given back before it returns, unless the disk fails meanwhile. On a disk without room even for
+// that it is fault.Unavailable, gives back what the index was found by, and may be tried again.
 func (e *Engine) Drop(ctx context.Context, index uint32) error {
-	if err := e.dropped(index); err != nil {
-		return e.failed(err)
+	d := e.drops.add(index)
+	e.drops.turn.Lock()
+	defer e.drops.turn.Unlock()
+	if !d.done { // by another caller
+		e.dropAll(ctx, e.drops.take())
 	}
-	if err := e.files.drop(index); err != nil {
-		e.options.Logger.Warn("store: the segments of a dropped index are not removed yet", "index", index, "cause", err)
+	return d.err
+}
+
+// dropAll drops indices together. The caller holds the turn.
+func (e *Engine) dropAll(ctx context.Context, all []*drop) {
+	for _, d := range all {
+		d.done, d.err = true, fault.New(fault.Bug, "a panic interrupted it") // replaced below, unless there is one
 	}
-	if !e.writeOut() {
-		return nil // excising would wait for it
+	open, err := e.removeKeys(all)
+	var toRead *shard.ReadOnly // a start on a full disk opens the folder for reading alone
+	full := errors.Is(err, syscall.ENOSPC) || errors.As(err, &toRead)
+	e.undropped.Store(full)
+	var gone []uint32
+	hadData := false
+	for _, d := range all {
+		d.err = e.failed(err)
+		if number, is := open[d.index]; is {
+			if d.err == nil {
+				d.err = fault.At(fault.New(fault.Conflict, "it is open"), e.dir, place(shard.ID{Index: d.index, Number: number}))
+			}
+			continue
+		}
+		if d.err != nil && !full {
+			continue
+		}
+		// On a full disk, too, where the keys stay for now: that makes the room that their removal takes.
+		if err := e.files.drop(d.index); err != nil {
+			e.options.Logger.Warn("store: the segments of a dropped index are not removed yet", "index", d.index, "cause", err)
+		}
+		if d.err != nil {
+			continue
+		}
+		gone, hadData = append(gone, d.index), hadData || d.hadData
+	}
+	if !hadData || !e.writeOut() { // excising waits for what is not written out
+		return
+	}
+	if err := e.excise(ctx, gone); err != nil {
+		e.options.Logger.Warn("store: the space of dropped indices is not given back yet", "indices", gone, "cause", err)
+	}
+}
+
+// removeKeys removes all keys of the indices, durably and together. It leaves the indices of which a shard is
+// open, and returns such a shard of each.
+func (e *Engine) removeKeys(all []*drop) (open map[uint32]uint32, err error) {
+	e.turn.Lock() // no shard is opened meanwhile
+	defer e.turn.Unlock()
+	open = map[uint32]uint32{}
+	for _, s := range e.open() {
+		open[s.id.Index] = s.id.Number
 	}
 	db, done, err := e.use()
 	if err != nil {
-		return err
+		return open, err
 	}
 	defer done()
-	for _, space := range []byte{rowSpace, runSpace} {
-		lower, upper := bounds(appendIndex(nil, space, index))
-		if err := db.Excise(ctx, pebble.KeyRange{Start: lower, End: upper}); err != nil {
-			e.options.Logger.Warn("store: the space of a dropped index is not given back yet", "index", index, "cause", err)
+	b := db.NewBatch()
+	for _, d := range all {
+		if _, is := open[d.index]; is {
+			continue
+		}
+		if err := d.deleteKeys(db, b); err != nil {
+			return open, errors.Join(err, b.Close())
+		}
+	}
+	if b.Empty() {
+		return open, b.Close()
+	}
+	if err := db.apply(b); err != nil {
+		return open, err
+	}
+	return open, db.await(b)
+}
+
+// fewKeys is how many keys are deleted one by one, since each range that was deleted makes later reads slower.
+const fewKeys = 16
+
+// deleteKeys adds the deletion of all keys of the index to a batch.
+func (d *drop) deleteKeys(db *store, b *pebble.Batch) error {
+	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace, manifestSpace, stageSpace} {
+		lower, upper := bounds(appendIndex(nil, space, d.index))
+		keys, unreadable := firstKeys(db, lower, upper)
+		large := space == rowSpace || space == runSpace
+		if unreadable != nil || len(keys) > fewKeys || len(keys) > 0 && large {
+			d.hadData = d.hadData || large
+			if err := b.DeleteRange(lower, upper, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, key := range keys {
+			if err := b.Delete(key, nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// dropped removes all keys of an index, durably.
-func (e *Engine) dropped(index uint32) error {
-	e.turn.Lock() // no shard is opened meanwhile
-	defer e.turn.Unlock()
-	for _, s := range e.open() {
-		if s.id.Index == index {
-			return fault.At(fault.New(fault.Conflict, "it is open"), place(s.id))
-		}
-	}
-	db, done, err := e.use()
+// firstKeys are the first keys within bounds, at most fewKeys and one more.
+func firstKeys(db *store, lower, upper []byte) (keys [][]byte, err error) {
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer done()
-	b := db.NewBatch()
-	for _, space := range []byte{rowSpace, runSpace, stateSpace, holdSpace, manifestSpace, stageSpace} {
-		lower, upper := bounds(appendIndex(nil, space, index))
-		if err := b.DeleteRange(lower, upper, nil); err != nil {
-			return err
-		}
+	for ok := it.First(); ok && len(keys) <= fewKeys; ok = it.Next() {
+		keys = append(keys, bytes.Clone(it.Key()))
 	}
-	if err := db.apply(b); err != nil {
-		return err
-	}
-	return db.await(b)
+	return keys, errors.Join(it.Error(), it.Close())
 }
 
 // Indices are in ascending order.

@@ -33,6 +33,8 @@ type Engine struct {
 	inRAM       atomic.Int64          // bytes of segments that are in memory alone
 	unwritten   atomic.Pointer[error] // why segments cannot be written to files, since the last that was
 	narrowed    narrowed
+	drops       drops
+	undropped   atomic.Bool // a full disk has refused to drop an index
 	stagedMasks stagedMasks
 	room        atomic.Int64 // bytes for what was written last and is not indexed yet
 
@@ -46,6 +48,8 @@ type Engine struct {
 	shards map[shard.ID]*local
 	closed bool
 	sweeps map[uint32]bool // indices that will be swept
+	// rewriting: the tables that were cut will be rewritten.
+	rewriting bool
 
 	failure atomic.Pointer[error] // why writes are refused until the folder is opened again
 	broke   chan error            // wakes mend

@@ -97,6 +97,18 @@ func (s *strands) able(last *strand) (able []*strand) {
 	return able
 }
 
+// waited is able, once there is one: what is indexed in the background, after the folder was opened
+// again, has its turn, too.
+func (s *strands) waited(last *strand) (able []*strand) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Microsecond) {
+		able = s.able(last)
+		left := slices.ContainsFunc(s.all, func(one *strand) bool { return !one.ended })
+		if len(able) > 0 || !left || time.Now().After(end) {
+			return able
+		}
+	}
+}
+
 // step leads one of them to where it can meet another, or to its end.
 func (s *strands) step(one *strand) error {
 	s.now.Store(one)
@@ -135,7 +147,7 @@ func (o *orders) choose(able []*strand, last *strand) *strand {
 	if o.at == len(o.chosen) {
 		o.chosen, o.of = append(o.chosen, 0), append(o.of, of)
 	}
-	chosen := able[o.chosen[o.at]]
+	chosen := able[min(o.chosen[o.at], of-1)] // fewer are able where the background has a turn that it had not before
 	if o.at++; goesOn && chosen != last {
 		o.left++
 	}
@@ -276,7 +288,7 @@ func (w *workshop) play(ctx context.Context, names []string, o *orders) error {
 		w.add(ctx, name, work[name])
 	}
 	var last *strand
-	for able := w.able(last); len(able) > 0; able = w.able(last) {
+	for able := w.waited(last); len(able) > 0; able = w.waited(last) {
 		last = o.choose(able, last)
 		w.did = append(w.did, last.name)
 		if !w.moves {

@@ -113,6 +113,13 @@ func (s *local) Stats() shard.Stats {
 	}
 }
 
+// Discard keeps Close from writing segments.
+func (s *local) Discard() {
+	if s.segments != nil {
+		s.segments.discarded.Store(true)
+	}
+}
+
 // Close refuses the requests that wait for a fence or a refresh. Closing again is
 // harmless, and waits for nothing.
 func (s *local) Close() error {
@@ -148,4 +155,9 @@ func (s *local) Close() error {
 	return s.failure(err)
 }
 
-func (s *local) failure(err error) error { return fault.At(failure(err), s.engine.dir, place(s.id)) }
+func (s *local) failure(err error) error {
+	if err == nil { // as each search asks
+		return nil
+	}
+	return fault.At(failure(err), s.engine.dir, place(s.id))
+}

@@ -1,7 +1,8 @@
 package embedded
 
 // OnDisk is the segment files of the index, exactly, and the parts of Pebble's files that hold
-// its rows, with their values, and its changes.
+// its rows, with their values, and its changes. Of a table that several indices share, each has
+// its part of the keys, and values by their number: what is large in one is then counted in part for another.
 func (e *Engine) OnDisk(index uint32) (bytes int64, known bool) {
 	db, done, err := e.use()
 	if err != nil {

@@ -5,19 +5,23 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/reshelve/reshelve/shard"
 )
 
 // Options of an engine. The zero value of a field is its default.
 type Options struct {
-	Memory   int64            // bytes for cached blocks and the tables of recent writes, and as a measure of what segments take: see Memory above; 16 MB
-	Share    int64            // of it, about, for each of the three parts that segments take; a quarter, 1 MB or more. Tests have little data
-	LowWater int64            // free bytes below which writes are refused; by the size of the disk, at most 256 MB
-	Ballast  int64            // bytes kept to get out of a full disk with; 4 MB, negative: none
-	Quiet    time.Duration    // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never
-	LeaveOut string           // NAME:OFFSET of a damaged log: what is behind is given up; see checkEnds
-	FS       vfs.FS           // vfs.Default
-	Now      func() time.Time // stamps changes; time.Now
-	Logger   *slog.Logger     // slog.Default()
+	Memory   int64         // bytes for cached blocks and the tables of recent writes, and as a measure of what segments take: see Memory above; 16 MB
+	Share    int64         // of it, about, for each of the three parts that segments take; a quarter, 1 MB or more. Tests have little data
+	LowWater int64         // free bytes below which writes are refused; by the size of the disk, at most 256 MB
+	Ballast  int64         // bytes kept to get out of a full disk with; 4 MB, negative: none
+	Quiet    time.Duration // without a request until the log is written out, and four times until memory is given back; 1 s, negative: never
+	LeaveOut string        // NAME:OFFSET of a damaged log: what is behind is given up; see checkEnds
+	// Allow refuses to leave something out by what would still be known; nil: it is not asked
+	Allow  func(known map[shard.ID]shard.Remains) error
+	FS     vfs.FS           // vfs.Default
+	Now    func() time.Time // stamps changes; time.Now
+	Logger *slog.Logger     // slog.Default()
 }
 
 func (o Options) withDefaults() Options {

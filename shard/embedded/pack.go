@@ -65,6 +65,16 @@ func pack(ops []shard.Op) *packs {
 	return p
 }
 
+// saved is how many bytes less the sources take than as they came.
+func (p *packs) saved(ops []shard.Op) (n int) {
+	for i := range ops {
+		if packed := p.of(i); len(packed) > 0 {
+			n += len(ops[i].Source) - len(packed)
+		}
+	}
+	return n
+}
+
 // of is the packed source of an operation; empty: it is stored as it came.
 func (p *packs) of(i int) []byte {
 	if i == 0 {

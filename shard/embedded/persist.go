@@ -52,7 +52,7 @@ const finishWithin = 2 * time.Second
 // finish writes what is not in the manifest when the shard closes, so that it is not
 // made again when it is opened.
 func (x *segments) finish() {
-	if x.shard.engine.disk().ReadOnly != nil {
+	if x.discarded.Load() || x.shard.engine.disk().ReadOnly != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), finishWithin)

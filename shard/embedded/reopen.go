@@ -123,7 +123,7 @@ func (e *Engine) open() []*local {
 // writers were told to be unknown may be gone, and readers end. It reports whether
 // writes are taken again.
 func (e *Engine) reopen() bool {
-	if e.space.look().ReadOnly != nil {
+	if e.space.look().ReadOnly != nil && (!e.undropped.Load() || !e.space.roomToOpen()) { // as at a start
 		return false // what is open can still be read
 	}
 	e.turn.Lock() // no shard is opened meanwhile

@@ -16,12 +16,13 @@ import (
 // one, beside the shard's mutex, by whose turn it is; it counts when the last one is still
 // the last.
 type segments struct {
-	shard   *local
-	indexer shard.Indexer
-	turn    chan struct{} // holds something while it is somebody's
-	pending atomic.Int64  // bytes that were written and are not in the stack
-	numbers atomic.Uint64 // the last that an entry was given
-	inRAM   atomic.Int64  // bytes of the stack's segments in memory
+	shard     *local
+	indexer   shard.Indexer
+	turn      chan struct{} // holds something while it is somebody's
+	pending   atomic.Int64  // bytes that were written and are not in the stack
+	numbers   atomic.Uint64 // the last that an entry was given
+	discarded atomic.Bool   // the index is to be dropped: nothing is prepared for another opening
+	inRAM     atomic.Int64  // bytes of the stack's segments in memory
 	keeper
 	repairs
 

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -145,23 +146,27 @@ func (l *lost) refusal(dir string) error {
 		l.place(), dir, rows, groups, filepath.Join(dir, leftOut))
 }
 
-// leaveOut ends a log where it is damaged, and keeps it beside the store as it was.
+// leaveOut ends a log where it is damaged, and keeps it beside the store as it was. After a kill between its writes it can be
+// done again.
 func (e *Engine) leaveOut(l *lost, n noted) error {
-	fs, name := e.options.FS, filepath.Base(l.path)
-	kept := filepath.Join(e.dir, leftOut)
-	if err := errors.Join(fs.MkdirAll(kept, 0o700), syncDir(fs, e.dir)); err != nil {
+	fs, kept := e.options.FS, ""
+	if err := e.allowed(l); err != nil {
 		return err
 	}
-	if _, err := fs.Stat(filepath.Join(kept, name)); errors.Is(err, os.ErrNotExist) && l.there { // else it is from a try before
-		if err := writeFile(fs, kept, filepath.Join(kept, name), string(l.chunks.data)); err != nil {
+	if int64(len(l.chunks.data)) > l.at { // else it was ended already
+		// Numbers of logs come again when a backup is restored: so the name says what the log holds.
+		dir := filepath.Join(e.dir, leftOut)
+		kept = filepath.Join(dir, fmt.Sprintf("%s-%.8x", filepath.Base(l.path), sha256.Sum256(l.chunks.data)))
+		if err := errors.Join(fs.MkdirAll(dir, 0o700), syncDir(fs, e.dir)); err != nil {
 			return err
 		}
-	}
-	if l.there {
+		if err := writeFile(fs, dir, kept, string(l.chunks.data)); err != nil {
+			return err
+		}
 		if err := writeFile(fs, e.truth(), l.path, string(l.chunks.data[:l.at])); err != nil {
 			return err
 		}
 	}
-	e.options.Logger.Warn("store: changes are left out, as ordered", "log", l.path, "from", l.at, "bytes", l.synced-l.at, "kept", filepath.Join(kept, name))
+	e.options.Logger.Warn("store: changes are left out, as ordered", "log", l.path, "from", l.at, "bytes", l.synced-l.at, "kept", kept)
 	return writeFile(fs, e.truth(), filepath.Join(e.truth(), endsName), string(n.encode()))
 }

@@ -109,7 +109,7 @@ func (s *local) writeGroup(ctx context.Context, epoch int64, ops []shard.Op, res
 		return nil, s.failure(err)
 	}
 	c := commit{shard: s, db: db, placed: placed, state: s.state, changes: m.changes[:0], last: -1}
-	c.batch = db.NewBatchWithSize(size)
+	c.batch = db.NewBatchWithSize(size - packed.saved(ops))
 	for i := range ops {
 		results[i] = c.apply(&ops[i], packed.of(i), &m.rows[m.slots[i]])
 	}

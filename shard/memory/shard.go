@@ -193,6 +193,9 @@ func (s *Shard) publish() {
 	s.refreshed = make(chan struct{})
 }
 
+// Discard has nothing to do: nothing is prepared for another opening.
+func (s *Shard) Discard() {}
+
 // AwaitRefresh fails when the shard is closed meanwhile.
 func (s *Shard) AwaitRefresh(ctx context.Context, seqNo int64) error {
 	for {
