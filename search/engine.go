@@ -216,7 +216,7 @@ func (c *Context) visit(t *tally, rank ranking) error {
 	}
 	help := usefulHelpers(len(pieces), docs)
 	if len(c.request.Collectors) > 0 {
-		help = 0 // they see one document after the other
+		help = helping{} // they see one document after the other
 	}
 	var others []ranking
 	var used []*scratch

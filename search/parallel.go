@@ -6,13 +6,16 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/reshelve/reshelve/segment"
 )
 
 // A search shares its work with processors that no search uses. The work is its views, and the
 // segments in which terms are looked up: pieces, which its goroutine and helpers take one after the
-// other. The result is the same for any number of goroutines.
+// other. The result is the same for any number of goroutines. A helper needs a while to begin, more
+// than 100 µs on a processor that has to be woken, so that a search begins alone and takes helpers
+// when it has seen that the rest will take longer.
 
 // working is how many goroutines work for all searches of the process.
 var working atomic.Int64
@@ -20,10 +23,17 @@ var working atomic.Int64
 // processors is how many the process may use. A variable for tests.
 var processors = func() int { return runtime.GOMAXPROCS(0) }
 
-// Helpers pay off from so many pieces of work on, or for two pieces that have so many docs together.
+// Helpers pay off from so many pieces of work on, or where pieces have so many docs each.
 const (
 	minPieces = 8
-	minDocs   = 1 << 15
+	minDocs   = 1 << 14
+)
+
+// Helpers begin when the caller has worked for so long and the rest would take it so long. Variables
+// for tests.
+var (
+	aloneAtLeast = 50 * time.Microsecond
+	restAtLeast  = 250 * time.Microsecond
 )
 
 // reserveHelpers counts up to so many helpers as working, as far as processors are free, and returns
@@ -56,31 +66,66 @@ type job struct {
 	panicked   any // the panic of a helper
 }
 
-// usefulHelpers is how many goroutines may help with n pieces of work that have about so many docs.
-func usefulHelpers(n, docs int) int {
-	if n >= minPieces || n > 1 && docs >= minDocs {
-		return n - 1
-	}
-	return 0
+// helping says which helpers a job may have.
+type helping struct {
+	most int  // how many
+	now  bool // they begin at once; else when the job has turned out to be long
 }
 
-// inParallel does n pieces of work on the caller's goroutine and on up to help others. Each goroutine
+// usefulHelpers are those for n pieces of work that have about so many docs.
+func usefulHelpers(n, docs int) helping {
+	large := docs >= minDocs*n
+	if n > 1 && (large || n >= minPieces) {
+		return helping{n - 1, large}
+	}
+	return helping{}
+}
+
+// inParallel does n pieces of work on the caller's goroutine and on others that help. Each goroutine
 // works with a function of its own, which newWorker makes on the goroutine of the caller; the number of
 // the caller's is 0. The error is that of the first piece that failed: all pieces before it are done.
-func inParallel(n, help int, newWorker func(number int) (do func(piece int) error)) error {
-	j, reserved := &job{pieces: n}, reserveHelpers(help)
+func inParallel(n int, help helping, newWorker func(number int) (do func(piece int) error)) error {
+	j := &job{pieces: n}
 	j.helperDone.L = &j.mu
-	defer working.Add(-int64(reserved))
+	reserved := 0
+	defer func() { working.Add(-int64(reserved)) }()
 	defer j.close() // also when the caller's own work panics: what helpers read is closed after it
-	for i := range reserved {
-		go j.help(newWorker(i + 1))
+	begin := func() {
+		reserved = reserveHelpers(help.most)
+		for i := range reserved {
+			go j.help(newWorker(i + 1))
+		}
 	}
-	j.work(newWorker(0))
+	do := newWorker(0)
+	switch {
+	case help.now:
+		begin()
+	case help.most > 0:
+		do = j.watched(do, begin)
+	}
+	j.work(do)
 	j.close()
 	if j.panicked != nil {
 		panic(j.panicked)
 	}
 	return j.err
+}
+
+// watched does pieces, and calls long once when it is seen that the rest of them will take long.
+func (j *job) watched(do func(piece int) error, long func()) func(piece int) error {
+	begun, done, called := time.Now(), 0, false
+	return func(piece int) error {
+		err := do(piece)
+		if done++; called || done%4 > 0 && done > 4 { // reading the clock is not free
+			return err
+		}
+		took := time.Since(begun)
+		rest := time.Duration(j.pieces-done) * (took / time.Duration(done))
+		if called = took >= aloneAtLeast && rest >= restAtLeast; called {
+			long()
+		}
+		return err
+	}
 }
 
 // close ends the taking of pieces, and waits for the helpers that have begun. A helper that has not

@@ -24,10 +24,18 @@ func withProcessors(t testing.TB, n int) {
 	processors = func() int { return n }
 }
 
+// withEagerHelpers lets helpers begin after the first piece.
+func withEagerHelpers(t testing.TB) {
+	alone, rest := aloneAtLeast, restAtLeast
+	t.Cleanup(func() { aloneAtLeast, restAtLeast = alone, rest })
+	aloneAtLeast, restAtLeast = 0, 0
+}
+
 // TestParallelSearchFindsTheSame: however many goroutines share the views of a search, it finds the same
 // hits with the same scores in the same order, and counts as many.
 func TestParallelSearchFindsTheSame(t *testing.T) {
 	withProcessors(t, 1)
+	withEagerHelpers(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
 		sizes := make([]int, rapid.IntRange(minPieces, 30).Draw(rt, "views"))
@@ -92,7 +100,7 @@ func TestHelpersFail(t *testing.T) {
 		const pieces = 50
 		bad, later := r.IntN(pieces), r.IntN(pieces)
 		var done [pieces]atomic.Int32
-		err := inParallel(pieces, pieces-1, func(int) func(int) error {
+		err := inParallel(pieces, helping{pieces - 1, true}, func(int) func(int) error {
 			return func(at int) error {
 				runtime.Gosched()
 				done[at].Add(1)
@@ -120,7 +128,7 @@ func TestHelpersFail(t *testing.T) {
 			t.Errorf("the panic of a helper became %v", p)
 		}
 	}()
-	_ = inParallel(1000, 7, func(number int) func(int) error {
+	_ = inParallel(1000, helping{7, true}, func(number int) func(int) error {
 		return func(at int) error {
 			if number > 0 {
 				panic(fmt.Sprint("broken at ", at))
@@ -142,7 +150,7 @@ func TestNoHelperOutlivesItsSearch(t *testing.T) {
 					t.Error("the panic of the caller is lost")
 				}
 			}()
-			_ = inParallel(1000, 7, func(number int) func(int) error {
+			_ = inParallel(1000, helping{7, true}, func(number int) func(int) error {
 				return func(int) error {
 					reading.Add(1)
 					defer reading.Add(-1)
@@ -166,7 +174,7 @@ func TestNoHelperOutlivesItsSearch(t *testing.T) {
 // TestHelpersMeetDamage: a damaged segment that a helper reads is the error of the search.
 func TestHelpersMeetDamage(t *testing.T) {
 	withProcessors(t, 4)
-	err := inParallel(100, 3, func(number int) func(int) error {
+	err := inParallel(100, helping{3, true}, func(number int) func(int) error {
 		return func(at int) error {
 			if number > 0 {
 				panic(&segment.Damaged{})
@@ -186,7 +194,7 @@ func TestASearchWaitsForNoHelper(t *testing.T) {
 	withProcessors(t, 4)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // helpers begin when this goroutine waits, and it does not
 	helped := 0
-	err := inParallel(20, 3, func(number int) func(int) error {
+	err := inParallel(20, helping{3, true}, func(number int) func(int) error {
 		return func(int) error {
 			if number > 0 {
 				helped++
@@ -219,4 +227,43 @@ func TestNoMoreHelpersThanProcessors(t *testing.T) {
 	if n := working.Load(); n != 0 {
 		t.Errorf("%d helpers still count as working", n)
 	}
+}
+
+// TestShortWorkIsDoneAlone: helpers begin when the rest of the pieces takes long, at once where each is
+// large, and never for a few small pieces.
+func TestShortWorkIsDoneAlone(t *testing.T) {
+	withProcessors(t, 3)
+	for _, c := range []struct {
+		name    string
+		n, docs int
+		each    time.Duration
+		helpers int
+	}{
+		{"short", 100, 1000, 0, 0}, {"long", 100, 1000, time.Millisecond, 3}, {"few small pieces", 7, 1000, time.Millisecond, 0},
+		{"two large pieces", 2, 2 * minDocs, 0, 1}, {"one", 1, 10 * minDocs, 0, 0},
+	} {
+		got := helpersFor(t, c.n, c.docs, c.each)
+		for again := 0; got != c.helpers && again < 20; again++ { // the machine may have paused a short one
+			got = helpersFor(t, c.n, c.docs, c.each)
+		}
+		if got != c.helpers {
+			t.Errorf("%s: %d helpers instead of %d", c.name, got, c.helpers)
+		}
+	}
+}
+
+// helpersFor is how many helpers begin for n pieces that take so long each.
+func helpersFor(t *testing.T, n, docs int, each time.Duration) (helpers int) {
+	t.Helper()
+	err := inParallel(n, usefulHelpers(n, docs), func(number int) func(int) error {
+		helpers = max(helpers, number)
+		return func(int) error {
+			time.Sleep(each)
+			return nil
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return helpers
 }

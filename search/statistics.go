@@ -52,7 +52,7 @@ func gatherStatistics(views []segment.View, p plan, scored bool) *statistics {
 			s.segments = append(s.segments, v.Segment)
 		}
 	}
-	if help := usefulHelpers(len(s.segments), 0); help > 0 {
+	if help := usefulHelpers(len(s.segments), 0); help.most > 0 {
 		wanted := &wantedTerms{known: map[termName]bool{}}
 		(&statistics{wanted: wanted}).visit(p, scored)
 		s.lookUp(wanted.names, help)
@@ -89,8 +89,8 @@ func (w *wantedTerms) addLeaf(p plan) {
 	}
 }
 
-// lookUp looks terms up in all segments, on up to help goroutines besides this one.
-func (s *statistics) lookUp(names []termName, help int) {
+// lookUp looks terms up in all segments.
+func (s *statistics) lookUp(names []termName, help helping) {
 	found := make([]*termStatistics, len(names))
 	for i, name := range names {
 		found[i] = &termStatistics{entries: make([]segment.Entry, len(s.segments))}
