@@ -43,7 +43,7 @@ func (f *failure) get() error {
 func (c *Context) newReader(w *work, q *ready, v segment.View, scope *segment.Bits) *reader {
 	return &reader{
 		ctx: c.ctx, failed: c.failed, work: w, view: v,
-		stats: q.stats, number: q.stats.numbers[v.Segment], scope: scope, lead: math.MaxInt,
+		stats: q.stats, number: q.stats.known.at[v.Segment.Number()], scope: scope, lead: math.MaxInt,
 	}
 }
 
@@ -173,20 +173,26 @@ func (r *reader) all(p allPlan, scored bool) node {
 	return newFixed(n, p.score)
 }
 
-// term makes the node of one term, which has been looked up if it is scored.
+// term makes the node of one term, which has been looked up if it is scored or there are many segments.
 func (r *reader) term(p *termPlan, scored bool) node {
 	f := r.view.Field(p.field)
 	if f == nil {
 		return nil
 	}
-	if !scored {
+	l := r.stats.leaves[p]
+	if !scored && (l == nil || f.Spec().Postings == segment.NoPostings) {
 		return r.lookup(f, p.term)
 	}
-	l := r.stats.leaves[p]
-	if e := l.terms[0].entries[r.number]; e.Docs > 0 {
+	e := l.terms[0].entries[r.number]
+	switch {
+	case e.Docs == 0:
+		return nil
+	case scored:
 		return newTerm(f, e, l.scores, r.iterators.take())
 	}
-	return nil
+	u := union{r: r, field: f}
+	u.add(e)
+	return u.node()
 }
 
 // bool combines nodes: what must be there, with what may be.

@@ -10,10 +10,8 @@ import (
 // statistics are counts over the distinct segments of an index, hidden docs too, and what
 // follows from them for the leaves of a plan that are scored.
 type statistics struct {
-	numbers  map[*segment.Segment]int
 	segments []*segment.Segment
-	fields   map[string]*fieldStatistics
-	terms    map[termName]*termStatistics
+	known    *segmentSet
 	leaves   map[plan]*leaf
 	blends   map[*blend][]int64 // of each term of a blend: in how many docs it counts as being
 	wanted   *wantedTerms       // not nil: visit only collects there the terms that are to be looked up
@@ -33,44 +31,44 @@ type termStatistics struct {
 	entries []segment.Entry // Docs is 0 where it is not
 }
 
-// leaf is a plan that is scored by how often terms are there.
+// leaf is a plan whose terms were looked up.
 type leaf struct {
 	terms  []*termStatistics
-	scores *bm25
+	scores *bm25 // by how often the terms are there; nil: the plan is not scored
 }
 
 // gatherStatistics looks up what the scored leaves of a plan need; scored tells whether the
-// plan itself is.
+// plan itself is. Where there are many segments, it looks up single terms that are not scored, too: what
+// is known of them is used again. The views are of different segments.
 func gatherStatistics(views []segment.View, p plan, scored bool) *statistics {
-	s := &statistics{
-		numbers: map[*segment.Segment]int{}, fields: map[string]*fieldStatistics{},
-		terms: map[termName]*termStatistics{}, leaves: map[plan]*leaf{}, blends: map[*blend][]int64{},
+	s := &statistics{leaves: map[plan]*leaf{}, segments: make([]*segment.Segment, len(views))}
+	for i, v := range views {
+		s.segments[i] = v.Segment
 	}
-	for _, v := range views {
-		if _, ok := s.numbers[v.Segment]; !ok {
-			s.numbers[v.Segment] = len(s.segments)
-			s.segments = append(s.segments, v.Segment)
-		}
+	if len(s.segments) < minPieces {
+		s.known = newSegmentSet(s.segments)
+		s.visit(p, scored)
+		return s
 	}
-	if help := usefulHelpers(len(s.segments), 0); help.most > 0 {
-		wanted := &wantedTerms{known: map[termName]bool{}}
-		(&statistics{wanted: wanted}).visit(p, scored)
-		s.lookUp(wanted.names, help)
-	}
+	s.known = knownSets.get(s.segments)
+	wanted := &wantedTerms{known: s.known, met: map[termName]bool{}}
+	(&statistics{wanted: wanted}).visit(p, scored)
+	s.lookUp(wanted.names)
 	s.visit(p, scored)
 	return s
 }
 
-// wantedTerms are the terms of scored leaves, each once.
+// wantedTerms are the terms of leaves of which nothing is known, each once.
 type wantedTerms struct {
+	known *segmentSet
 	names []termName
-	known map[termName]bool
+	met   map[termName]bool
 }
 
 func (w *wantedTerms) add(field string, terms ...[]byte) {
 	for _, term := range terms {
-		if name := (termName{field, string(term)}); !w.known[name] {
-			w.names, w.known[name] = append(w.names, name), true
+		if name := (termName{field, string(term)}); !w.met[name] && w.known.term(name) == nil {
+			w.names, w.met[name] = append(w.names, name), true
 		}
 	}
 }
@@ -90,31 +88,42 @@ func (w *wantedTerms) addLeaf(p plan) {
 }
 
 // lookUp looks terms up in all segments.
-func (s *statistics) lookUp(names []termName, help helping) {
+func (s *statistics) lookUp(names []termName) {
 	found := make([]*termStatistics, len(names))
-	for i, name := range names {
+	for i := range names {
 		found[i] = &termStatistics{entries: make([]segment.Entry, len(s.segments))}
-		s.terms[name] = found[i]
 	}
-	err := inParallel(len(s.segments), help, func(int) func(int) error {
+	err := inParallel(len(s.segments), usefulHelpers(len(s.segments), 0), func(int) func(int) error {
 		return func(at int) error {
 			for i, name := range names {
-				if f := s.segments[at].Field(name.field); f != nil {
-					if e, ok := f.Lookup([]byte(name.term)); ok {
-						found[i].entries[at] = e
-					}
-				}
+				found[i].entries[at] = entryOf(s.segments[at], name)
 			}
 			return nil
 		}
 	})
-	for _, t := range found {
-		for _, e := range t.entries {
-			t.docs += int64(e.Docs)
-		}
-	}
 	if err != nil {
 		panic(err) // a damaged segment, as it would be without help
+	}
+	for i, t := range found {
+		t.count()
+		s.known.learnTerm(names[i], t)
+	}
+}
+
+// entryOf is the entry of a term in a segment; its Docs are 0 where it is not.
+func entryOf(s *segment.Segment, name termName) segment.Entry {
+	if f := s.Field(name.field); f != nil {
+		if e, ok := f.Lookup([]byte(name.term)); ok {
+			return e
+		}
+	}
+	return segment.Entry{}
+}
+
+// count adds up in how many docs the term is.
+func (t *termStatistics) count() {
+	for _, e := range t.entries {
+		t.docs += int64(e.Docs)
 	}
 }
 
@@ -140,6 +149,12 @@ func (s *statistics) visit(p plan, scored bool) {
 		s.visitAll(p.filter, false)
 	case *namedPlan:
 		s.visit(p.of, scored)
+	case *termPlan:
+		if scored {
+			s.scored(p)
+		} else {
+			s.unscored(p)
+		}
 	default:
 		if scored {
 			s.scored(p)
@@ -150,6 +165,16 @@ func (s *statistics) visit(p plan, scored bool) {
 func (s *statistics) visitAll(plans []plan, scored bool) {
 	for _, p := range plans {
 		s.visit(p, scored)
+	}
+}
+
+// unscored looks up a term that only filters, where that is of use to later searches.
+func (s *statistics) unscored(p *termPlan) {
+	switch {
+	case s.wanted != nil:
+		s.wanted.addLeaf(p)
+	case s.known.kept != nil:
+		s.leaves[p] = s.leaf(p.field, [][]byte{p.term})
 	}
 }
 
@@ -233,6 +258,9 @@ func (s *statistics) blended(p *termPlan) int64 {
 			all += int64(seg.Docs())
 		}
 		counts = p.blend.blended(terms, all)
+		if s.blends == nil {
+			s.blends = map[*blend][]int64{}
+		}
 		s.blends[p.blend] = counts
 	}
 	return counts[slices.IndexFunc(p.blend.terms, func(t *termPlan) bool {
@@ -241,7 +269,7 @@ func (s *statistics) blended(p *termPlan) int64 {
 }
 
 func (s *statistics) field(name string) *fieldStatistics {
-	f := s.fields[name]
+	f := s.known.field(name)
 	if f == nil {
 		f = &fieldStatistics{}
 		for _, seg := range s.segments {
@@ -252,25 +280,21 @@ func (s *statistics) field(name string) *fieldStatistics {
 			}
 		}
 		f.inverse = inverses(f.docs, f.frequencies)
-		s.fields[name] = f
+		s.known.learnField(name, f)
 	}
 	return f
 }
 
 func (s *statistics) term(field string, term []byte) *termStatistics {
 	name := termName{field, string(term)}
-	t := s.terms[name]
+	t := s.known.term(name)
 	if t == nil {
 		t = &termStatistics{entries: make([]segment.Entry, len(s.segments))}
 		for i, seg := range s.segments {
-			if f := seg.Field(field); f != nil {
-				if e, ok := f.Lookup(term); ok {
-					t.entries[i] = e
-					t.docs += int64(e.Docs)
-				}
-			}
+			t.entries[i] = entryOf(seg, name)
 		}
-		s.terms[name] = t
+		t.count()
+		s.known.learnTerm(name, t)
 	}
 	return t
 }

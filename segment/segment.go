@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"iter"
 	"sort"
+	"sync/atomic"
 
 	"github.com/reshelve/reshelve/routing"
 )
@@ -26,7 +27,8 @@ var (
 // A damaged page makes its methods, and those of what it gives, panic with *Damaged:
 // call them within [Guard].
 type Segment struct {
-	src *source
+	number uint64
+	src    *source
 	*contents
 	byName map[string]*Field
 	ids    *Field // nil: there are no docs
@@ -61,7 +63,7 @@ func open(data []byte, f footer) *Segment {
 	}
 	src := newSource(data, f.body, tail[:4*pages])
 	d := decoder{src: src, b: tail[4*pages:]}
-	s := &Segment{src: src, contents: d.contents(), byName: map[string]*Field{}}
+	s := &Segment{number: opened.Add(1), src: src, contents: d.contents(), byName: map[string]*Field{}}
 	for _, field := range s.fields {
 		s.byName[field.name] = field
 	}
@@ -71,6 +73,12 @@ func open(data []byte, f footer) *Segment {
 	}
 	return s
 }
+
+// opened is how many segments were opened.
+var opened atomic.Uint64
+
+// Number is another one for each segment that the process opens.
+func (s *Segment) Number() uint64 { return s.number }
 
 // Bytes is the length of the file.
 func (s *Segment) Bytes() int { return len(s.src.data) }
