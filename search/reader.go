@@ -43,7 +43,7 @@ func (f *failure) get() error {
 func (c *Context) newReader(w *work, q *ready, v segment.View, scope *segment.Bits) *reader {
 	return &reader{
 		ctx: c.ctx, failed: c.failed, work: w, view: v,
-		stats: q.stats, number: q.stats.known.at[v.Segment.Number()], scope: scope, lead: math.MaxInt,
+		stats: q.stats, number: q.stats.known.at[v.Number()], scope: scope, lead: math.MaxInt,
 	}
 }
 
