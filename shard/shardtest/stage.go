@@ -224,10 +224,11 @@ func becomesAwaited(t *testing.T, c Case) {
 		last, s := f.put(spread(part, "a", "x")), f.open[uint32(number)]
 		go func() { told <- s.AwaitRefresh(f.ctx, last.SeqNo) }()
 	}
-	f.become(f.join(0, 1))
+	f.handOver(f.join(0, 1))
 	for range 2 {
 		f.must(<-told)
 	}
+	f.leave() // only now: a shard that is closed answers that it is gone, and the goroutine may come late
 	last, s := f.put(spread(1, "b", "x")), f.open[0]
 	go func() { told <- s.AwaitRefresh(f.ctx, last.SeqNo) }()
 	f.become(f.cut(0, sixteenth(8)))
