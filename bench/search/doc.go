@@ -2,7 +2,7 @@
 // machine, and prints the tables of the README as Markdown.
 //
 //	go run ./bench/search                # 200,000 documents in each
-//	go run ./bench/search -documents 20000 -seconds 1   # a quick try
+//	go run ./bench/search -documents 20000 -each 1s   # a quick try
 //	go run ./bench/search -curve 10000,1000000          # this store alone, by size
 //	go run ./bench/search -shards 8,64,256             # this store alone, by how many shards the documents are in
 //	go run ./bench/search -kinds phrase,sort            # some kinds of searches alone

@@ -123,6 +123,13 @@
 // (0.42), the ballast, and three or four logs, each as long as a table of recent writes,
 // which are used again and not removed.
 //
+// # Merging
+//
+// Segments of about the same size become one: sixteen, or four where they are young (less than
+// 65,536 docs), or two where they are young and the shard is at rest, which is when it has not been
+// written to for 30 seconds. So a small shard at rest has one segment below 4,096 docs, and at most
+// two larger ones that are young. Segments that other shards show too are left to shedding.
+//
 // Absent on purpose: searching (package search), and a dictionary to pack sources with: it
 // would save a tenth more, and take three times the CPU.
 package embedded

@@ -31,6 +31,13 @@ func SetCommit(after time.Duration) (undo func()) {
 	return func() { commitAfter = was }
 }
 
+// SetRest gives the time without a write after which a shard is at rest, until it is undone.
+func SetRest(after time.Duration) (undo func()) {
+	was := restAfter
+	restAfter = after
+	return func() { restAfter = was }
+}
+
 // Committed is up to where the manifest of an open shard tells what is found.
 func Committed(s shard.Shard) int64 { return s.(*local).segments.committed.Load() }
 

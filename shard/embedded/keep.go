@@ -50,6 +50,7 @@ type keeper struct {
 	alarm        *time.Timer     // makes it so; guarded by the shard's mutex
 	rings        time.Time       // when the alarm does; guarded by the shard's mutex
 	restTill     atomic.Int64    // nothing is written to files before, in nanoseconds of time.Time
+	rest         rest            // guarded by the turn
 	ctx          context.Context // ends when the shard closes
 	stop         context.CancelFunc
 }
@@ -57,6 +58,7 @@ type keeper struct {
 // Tests have less patience.
 var (
 	commitAfter = 30 * time.Second // of what is not in a manifest
+	restAfter   = 30 * time.Second // without a write a shard is at rest, and has its young segments merged
 	retryAfter  = 5 * time.Second  // of what could not be written
 )
 

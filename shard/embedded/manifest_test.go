@@ -56,6 +56,11 @@ func TestAFullTierIsMergedTheLowestFirst(t *testing.T) {
 			t.Errorf("%d segments of %d docs become one, expected %d", got, docs, want)
 		}
 	}
+	for docs, want := range map[int]int{1: 2, 2000: 2, 1<<16 - 1: 2, 1 << 16: 16} {
+		if got := (tiers{fanIn: 16}).atRest().fan(tier(docs)); got != want {
+			t.Errorf("%d segments of %d docs become one at rest, expected %d", got, docs, want)
+		}
+	}
 	ts := tiers{fanIn: 3}
 	for _, c := range []struct {
 		shown    []int

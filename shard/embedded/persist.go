@@ -2,9 +2,11 @@ package embedded
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/routing"
 )
 
 // commit writes what is in memory alone to a file, and a manifest of all. It reports
@@ -133,7 +135,37 @@ func (x *segments) mergeable(st *stack) []*entry {
 	if worst := t.wasted(files, func(e *entry) bool { return x.foreign(e, st) }); worst != nil {
 		return []*entry{worst}
 	}
-	return t.ripe(files, smallFile)
+	if ripe := t.ripe(files, smallFile); ripe != nil {
+		return ripe
+	}
+	return x.mergeableAtRest(st, files)
+}
+
+// rest is since when a stack has been the same.
+type rest struct {
+	indexed int64
+	covers  routing.Range
+	since   time.Time
+}
+
+// mergeableAtRest are the entries to merge when the shard has not been written to for restAfter. If it
+// has been, it is looked at again. A segment that other shards show too is left, since they would no
+// longer share its file. The turn is held.
+func (x *segments) mergeableAtRest(st *stack, files []*entry) []*entry {
+	t := x.shard.engine.tiers.atRest()
+	if t.ripe(files, smallFile) == nil {
+		return nil
+	}
+	if x.rest.indexed != st.indexed || x.rest.covers != st.covers {
+		x.rest = rest{st.indexed, st.covers, time.Now()}
+	}
+	if left := restAfter - time.Since(x.rest.since); left > 0 {
+		x.shard.mu.Lock()
+		defer x.shard.mu.Unlock()
+		x.arm(left)
+		return nil
+	}
+	return t.ripe(slices.DeleteFunc(files, func(e *entry) bool { return e.shown < e.Docs() && x.foreign(e, st) }), smallFile)
 }
 
 // roomFor checks that writing entries again leaves the free space above the low-water mark.

@@ -64,6 +64,7 @@ func TestSheddingLeavesFewSegments(t *testing.T) {
 // another one shows the most of them, at once and as quickly as it can: whoever sheds has a pace.
 func TestWhatAnotherShowsIsLeftToShedding(t *testing.T) {
 	defer embedded.SetCommit(time.Millisecond)()
+	defer embedded.SetRest(10 * time.Millisecond)()
 	ctx, rng := t.Context(), rand.New(rand.NewPCG(5, 5))
 	r := newReshaped()
 	if err := r.open(ctx, vfs.NewMem()); err != nil {

@@ -16,6 +16,10 @@ const (
 	youngFanIn = 4
 	young      = 1 << 16 // docs of a segment that is not young any more
 
+	// restFanIn is that of young segments of a shard that has not been written to for a while. Many
+	// small shards have two or three segments each, into which every search looks.
+	restFanIn = 2
+
 	// smallFile is how many docs a file has that is worth to be kept apart from smaller ones: a
 	// hand-off and its rehearsals leave some of a few docs each.
 	smallFile = 1 << 12
@@ -38,6 +42,7 @@ var tiersOf = func(o Options) tiers { // tests have little data
 // tiers say when segments are made, written and merged.
 type tiers struct {
 	fanIn   int   // so many segments of one tier become one, at most
+	rest    bool  // the shard is at rest: fewer are enough
 	early   int64 // bytes that are written before they are indexed without a refresh
 	builder int64 // bytes of memory that a segment in the making takes before it is ended
 	recent  int64 // bytes of what was written, of all shards, that are kept until they are indexed
@@ -55,10 +60,13 @@ func tier(docs int) int {
 
 // fan is how many segments of a tier become one.
 func (t tiers) fan(n int) int {
-	if n < tier(young) {
-		return min(t.fanIn, youngFanIn)
+	switch {
+	case n >= tier(young):
+		return t.fanIn
+	case t.rest:
+		return min(t.fanIn, restFanIn)
 	}
-	return t.fanIn
+	return min(t.fanIn, youngFanIn)
 }
 
 // ripe are the entries that become one, of those given: a tier that is full, the lowest
@@ -77,6 +85,12 @@ func (t tiers) ripe(entries []*entry, smallest int) []*entry {
 		return nil
 	}
 	return ordered(of[lowest])
+}
+
+// atRest are the tiers of a shard at rest.
+func (t tiers) atRest() tiers {
+	t.rest = true
+	return t
 }
 
 // alike are those of some entries that are written again together, when all of them have to
