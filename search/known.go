@@ -11,6 +11,9 @@ import (
 // A search of an index of many shards looks each term up in the dictionary of each of their segments.
 // What it finds is kept for later searches of the same segments, as long as there is room.
 
+// manySegments are so many that what is found is kept.
+const manySegments = 8
+
 // segmentSet is the distinct segments of one index that a search visits, with what is known of their
 // terms and fields. It holds numbers of segments and no segment, so that none is kept in memory. It is
 // safe for concurrent use.
@@ -91,7 +94,11 @@ type keptSet struct {
 	bytes int64
 }
 
-var knownSets = setCache{sets: map[string]*list.Element{}, where: map[*segmentSet]*list.Element{}}
+var knownSets = newSetCache()
+
+func newSetCache() *setCache {
+	return &setCache{sets: map[string]*list.Element{}, where: map[*segmentSet]*list.Element{}}
+}
 
 // get is the set of segments that are all different: the one that earlier searches used, or a new one.
 func (c *setCache) get(segments []*segment.Segment) *segmentSet {

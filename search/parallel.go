@@ -23,11 +23,8 @@ var working atomic.Int64
 // processors is how many the process may use. A variable for tests.
 var processors = func() int { return runtime.GOMAXPROCS(0) }
 
-// Helpers pay off from so many pieces of work on, or where pieces have so many docs each.
-const (
-	minPieces = 8
-	minDocs   = 1 << 14
-)
+// minDocs is how many docs pieces have for which helpers pay off at once.
+const minDocs = 1 << 14
 
 // Helpers begin when the caller has worked for so long and the rest would take it so long. Variables
 // for tests.
@@ -74,11 +71,7 @@ type helping struct {
 
 // usefulHelpers are those for n pieces of work that have about so many docs.
 func usefulHelpers(n, docs int) helping {
-	large := docs >= minDocs*n
-	if n > 1 && (large || n >= minPieces) {
-		return helping{n - 1, large}
-	}
-	return helping{}
+	return helping{most: n - 1, now: docs >= minDocs*n}
 }
 
 // inParallel does n pieces of work on the caller's goroutine and on others that help. Each goroutine

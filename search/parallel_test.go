@@ -38,7 +38,7 @@ func TestParallelSearchFindsTheSame(t *testing.T) {
 	withEagerHelpers(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
-		sizes := make([]int, rapid.IntRange(minPieces, 30).Draw(rt, "views"))
+		sizes := make([]int, rapid.IntRange(manySegments, 30).Draw(rt, "views"))
 		for i := range sizes {
 			sizes[i] = 1 + r.IntN(rapid.SampledFrom([]int{5, 60, 300}).Draw(rt, "size"))
 		}
@@ -230,7 +230,7 @@ func TestNoMoreHelpersThanProcessors(t *testing.T) {
 }
 
 // TestShortWorkIsDoneAlone: helpers begin when the rest of the pieces takes long, at once where each is
-// large, and never for a few small pieces.
+// large.
 func TestShortWorkIsDoneAlone(t *testing.T) {
 	withProcessors(t, 3)
 	for _, c := range []struct {
@@ -239,7 +239,7 @@ func TestShortWorkIsDoneAlone(t *testing.T) {
 		each    time.Duration
 		helpers int
 	}{
-		{"short", 100, 1000, 0, 0}, {"long", 100, 1000, time.Millisecond, 3}, {"few small pieces", 7, 1000, time.Millisecond, 0},
+		{"short", 100, 1000, 0, 0}, {"long", 100, 1000, time.Millisecond, 3}, {"few short ones", 7, 1000, 0, 0}, {"few long ones", 7, 1000, time.Millisecond, 3},
 		{"two large pieces", 2, 2 * minDocs, 0, 1}, {"one", 1, 10 * minDocs, 0, 0},
 	} {
 		got := helpersFor(t, c.n, c.docs, c.each)

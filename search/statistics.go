@@ -38,14 +38,14 @@ type leaf struct {
 }
 
 // gatherStatistics looks up what the scored leaves of a plan need; scored tells whether the
-// plan itself is. Where there are many segments, it looks up single terms that are not scored, too: what
-// is known of them is used again. The views are of different segments.
+// plan itself is. Where there are many segments, it looks up some single terms that are not scored, too:
+// what is known of them is used again. The views are of different segments.
 func gatherStatistics(views []segment.View, p plan, scored bool) *statistics {
 	s := &statistics{leaves: map[plan]*leaf{}, segments: make([]*segment.Segment, len(views))}
 	for i, v := range views {
 		s.segments[i] = v.Segment
 	}
-	if len(s.segments) < minPieces {
+	if len(s.segments) < manySegments {
 		s.known = newSegmentSet(s.segments)
 		s.visit(p, scored)
 		return s
@@ -168,13 +168,16 @@ func (s *statistics) visitAll(plans []plan, scored bool) {
 	}
 }
 
-// unscored looks up a term that only filters, where that is of use to later searches.
+// unscored uses what is known of a term that only filters. Where there are many segments, it is looked up
+// for that, unless so much is that it would not be kept.
 func (s *statistics) unscored(p *termPlan) {
 	switch {
-	case s.wanted != nil:
+	case s.wanted == nil:
+		if t := s.known.term(termName{p.field, string(p.term)}); t != nil && s.leaves[p] == nil {
+			s.leaves[p] = &leaf{terms: []*termStatistics{t}}
+		}
+	case int64(len(s.wanted.names)*len(s.wanted.known.at)*entryBytes) < knownLimit/4:
 		s.wanted.addLeaf(p)
-	case s.known.kept != nil:
-		s.leaves[p] = s.leaf(p.field, [][]byte{p.term})
 	}
 }
 

@@ -126,9 +126,9 @@
 // # Merging
 //
 // Segments of about the same size become one: sixteen, or four where they are young (less than
-// 65,536 docs), or two where they are young and the shard is at rest, which is when it has not been
-// written to for 30 seconds. So a small shard at rest has one segment below 4,096 docs, and at most
-// two larger ones that are young. Segments that other shards show too are left to shedding.
+// 65,536 docs). When nothing has been indexed for 30 seconds, two young ones are enough, if what the
+// smaller ones show is an eighth of the largest: every search looks into each, and an index of many
+// shards has many. Segments that other shards show too are left to shedding.
 //
 // Absent on purpose: searching (package search), and a dictionary to pack sources with: it
 // would save a tenth more, and take three times the CPU.

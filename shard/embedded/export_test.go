@@ -38,6 +38,15 @@ func SetRest(after time.Duration) (undo func()) {
 	return func() { restAfter = was }
 }
 
+// Balanced reports whether entries that show so many documents are merged at rest.
+func Balanced(shown ...int) bool {
+	var entries []*entry
+	for _, n := range shown {
+		entries = append(entries, &entry{shown: n})
+	}
+	return balanced(entries)
+}
+
 // Committed is up to where the manifest of an open shard tells what is found.
 func Committed(s shard.Shard) int64 { return s.(*local).segments.committed.Load() }
 

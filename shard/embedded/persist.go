@@ -148,24 +148,49 @@ type rest struct {
 	since   time.Time
 }
 
-// mergeableAtRest are the entries to merge when the shard has not been written to for restAfter. If it
-// has been, it is looked at again. A segment that other shards show too is left, since they would no
-// longer share its file. The turn is held.
+// mergeableAtRest are the entries to merge when nothing has been indexed for restAfter; if something
+// has, the shard is looked at again. Left are segments that other shards show too, since they would
+// no longer share the file, and a large one beside little, which would be written again for each few
+// documents. No merge at rest is worth a full disk. The turn is held.
 func (x *segments) mergeableAtRest(st *stack, files []*entry) []*entry {
 	t := x.shard.engine.tiers.atRest()
-	if t.ripe(files, smallFile) == nil {
+	small := slices.DeleteFunc(files, func(e *entry) bool { return e.Docs() >= young })
+	if x.pending.Load() > 0 || t.ripe(small, smallFile) == nil {
 		return nil
 	}
 	if x.rest.indexed != st.indexed || x.rest.covers != st.covers {
 		x.rest = rest{st.indexed, st.covers, time.Now()}
 	}
 	if left := restAfter - time.Since(x.rest.since); left > 0 {
-		x.shard.mu.Lock()
-		defer x.shard.mu.Unlock()
-		x.arm(left)
+		x.lookAgain(left)
 		return nil
 	}
-	return t.ripe(slices.DeleteFunc(files, func(e *entry) bool { return e.shown < e.Docs() && x.foreign(e, st) }), smallFile)
+	some := t.ripe(slices.DeleteFunc(small, func(e *entry) bool { return e.shown < e.Docs() && x.foreign(e, st) }), smallFile)
+	if !balanced(some) {
+		return nil
+	}
+	if x.roomFor(some) != nil {
+		x.lookAgain(restAfter)
+		return nil
+	}
+	return some
+}
+
+// balanced reports whether what all entries but the largest show is worth writing that one again.
+func balanced(entries []*entry) bool {
+	const part = 8
+	all, largest := 0, 0
+	for _, e := range entries {
+		all, largest = all+e.shown, max(largest, e.shown)
+	}
+	return len(entries) > 0 && part*(all-largest) >= largest
+}
+
+// lookAgain sees some time from now whether there is something to do.
+func (x *segments) lookAgain(after time.Duration) {
+	x.shard.mu.Lock()
+	defer x.shard.mu.Unlock()
+	x.arm(after)
 }
 
 // roomFor checks that writing entries again leaves the free space above the low-water mark.

@@ -43,3 +43,16 @@ func TestAShardAtRestHasOneSmallSegment(t *testing.T) {
 	l.agrees()
 	l.close() // before restAfter is what it was
 }
+
+// TestALargeSegmentIsNotMergedWithLittle: a shard that gets few documents now and then does not write all
+// of them again for each.
+func TestALargeSegmentIsNotMergedWithLittle(t *testing.T) {
+	for _, c := range []struct {
+		shown []int
+		want  bool
+	}{{nil, false}, {[]int{3000, 374}, false}, {[]int{3000, 375}, true}, {[]int{100, 3000, 100, 200}, true}, {[]int{100, 3000, 100, 100}, false}, {[]int{1, 1}, true}} {
+		if got := embedded.Balanced(c.shown...); got != c.want {
+			t.Errorf("that segments of %v documents become one is %v, expected %v", c.shown, got, c.want)
+		}
+	}
+}

@@ -49,6 +49,9 @@ func (x *segments) shed(ctx context.Context, wrote func(context.Context, int) er
 		slot.give()
 		err = wrote(ctx, slot.wrote)
 	}
+	if err == nil && read > 0 {
+		x.lookAgain(restAfter) // what was written now is this shard's own
+	}
 	if err == nil && read > 0 && left == 0 {
 		left = 1 // the next call sees that nothing is
 	}
