@@ -28,10 +28,11 @@ func TestTimeFollowsTheWallButNeverBack(t *testing.T) {
 }
 
 func TestAClockGoesOnBehindWhatItWasGiven(t *testing.T) {
+	const set = time.Second // by which the machine's clock may be set meanwhile
 	var c Clock
 	before := time.Now()
 	now := c.Now()
-	if now.At.Before(before.Round(0)) || now.Error > 0 || now.Ahead > time.Second {
+	if now.At.Before(before.Round(0).Add(-set)) || now.Error > 0 || now.Ahead > time.Second {
 		t.Errorf("%v ± %v after %v", now.At, now.Error, before)
 	}
 	c.Raise(before.Add(-time.Hour))
@@ -40,7 +41,7 @@ func TestAClockGoesOnBehindWhatItWasGiven(t *testing.T) {
 	}
 	c.Raise(before.Add(time.Hour))
 	ahead := c.Now()
-	if ahead.At.Before(before.Add(time.Hour)) || ahead.Ahead < 59*time.Minute || ahead.Ahead > time.Hour {
+	if ahead.At.Before(before.Add(time.Hour)) || ahead.Ahead < 59*time.Minute || ahead.Ahead > time.Hour+set {
 		t.Errorf("raised to the future: %v ± %v", ahead.At, ahead.Ahead)
 	}
 }
