@@ -10,8 +10,8 @@ FUZZ_SECONDS ?= 60
 SEED ?= 20
 export CGO_ENABLED ?= 0
 
-PACKAGES := $(patsubst %/,./%,$(sort $(dir $(shell git ls-files '*.go' ':!e2e' ':!*/testdata/*'))))
-GENERATED := $(patsubst %/,./%,$(sort $(dir $(shell git grep -l '"pgregory.net/rapid"' -- '*.go' ':!e2e')))) ./shard/memory
+PACKAGES := $(patsubst %/,./%,$(sort $(dir $(shell git ls-files '*.go' ':!internal/testing/e2e' ':!*/testdata/*'))))
+GENERATED := $(patsubst %/,./%,$(sort $(dir $(shell git grep -l '"pgregory.net/rapid"' -- '*.go' ':!internal/testing/e2e')))) ./internal/store/shard/memory
 # $(call seeded,FLAGS,PACKAGES) tests packages; those with generated tests get the seed.
 seeded = go test $(1) $(filter-out $(GENERATED),$(2)) && go test $(1) $(filter $(GENERATED),$(2)) -rapid.seed=$(SEED)
 
@@ -38,7 +38,7 @@ format: ## fail when a file is not in gofmt's form
 .PHONY: vet
 vet: ## go vet, both modules
 	go vet ./...
-	cd e2e && go vet ./...
+	cd internal/testing/e2e && go vet ./...
 
 $(TOOLS)/golangci-lint-%:
 	mkdir -p $(TOOLS)
@@ -54,22 +54,23 @@ lint: $(TOOLS)/golangci-lint-$(LINTER_VERSION) ## the linters of .golangci.yml
 unit: ## unit tests, scripts, the map, the README's commands
 	$(call seeded,-timeout 20m,$(PACKAGES))
 
-RACE = $(filter $(foreach p,blob snapshot control cli cluster coord drive worker migrate reshard shard store gateway search aggregate,./$(p) ./$(p)/%),$(PACKAGES))
+# What starts goroutines.
+RACE = $(filter ./snapshot $(foreach p,snapshot/blob $(addprefix internal/,control cli coord gateway store store/shard movement/drive movement/worker movement/migrate movement/reshard opensearch/cluster index/search index/aggregate),./$(p) $(if $(filter internal/store internal/movement/migrate,$(p)),,./$(p)/%)),$(PACKAGES))
 
 .PHONY: race
 race: ## the packages that start goroutines, under the race detector
-	export CGO_ENABLED=1; $(call seeded,-race -short -timeout 20m,$(RACE)) && go test -race -short ./proof -run TestHistoriesWhileShardsMove
+	export CGO_ENABLED=1; $(call seeded,-race -short -timeout 20m,$(RACE)) && go test -race -short ./internal/testing/proof -run TestHistoriesWhileShardsMove
 
 .PHONY: e2e
 e2e: ## emulators of S3, Google Cloud Storage and Azure; the clients that people use
-	cd e2e && go test -count=1 -timeout 20m ./...
+	cd internal/testing/e2e && go test -count=1 -timeout 20m ./...
 
 # Every package with a test named TestLive…: none is left out of a list by mistake.
-LIVE := $(patsubst %/,./%,$(sort $(dir $(shell git grep -l '^func TestLive' -- '*_test.go' ':!e2e'))))
+LIVE := $(patsubst %/,./%,$(sort $(dir $(shell git grep -l '^func TestLive' -- '*_test.go' ':!internal/testing/e2e'))))
 
 .PHONY: live
 live: ## ask real servers again, and compare: snapshots, dates, mappings, every answer of the store
-	RESHELVE_LIVE=1 go test -count=1 -run '^TestLiveLatency' ./cli # it compares speeds: alone
+	RESHELVE_LIVE=1 go test -count=1 -run '^TestLiveLatency' ./internal/cli # it compares speeds: alone
 	export RESHELVE_LIVE=1; $(call seeded,-timeout 60m -count=1 -run '^TestLive' -skip '^TestLiveLatency',$(LIVE))
 
 .PHONY: fuzz
@@ -82,45 +83,45 @@ demo: ## a store with clients at work: a split into three, a merge back, and the
 
 .PHONY: bench
 bench: ## the README's table: this reader beside Lucene's own, in one run
-	go run ./bench
+	go run ./internal/testing/bench
 
 .PHONY: bench-store
 bench-store: ## the README's table of the store: beside OpenSearch, in one run
-	go run ./bench/store
+	go run ./internal/testing/bench/store
 
 .PHONY: bench-search
 bench-search: ## the README's tables of searching: beside OpenSearch, in one run
-	go run ./bench/search
+	go run ./internal/testing/bench/search
 
 .PHONY: bench-migrate
 bench-migrate: ## a table of migrating: into nothing, an OpenSearch and a folder, in one run
-	go run ./bench/migrate
+	go run ./internal/testing/bench/migrate
 
 .PHONY: bench-fleet
 bench-fleet: ## the table of docs/workers.md: fleets of 1 to 1,000 workers, in simulated time
-	SIM_FLEETS=1000 go test -count=1 -timeout 1h -run '^TestFleets$$' -v ./sim
+	SIM_FLEETS=1000 go test -count=1 -timeout 1h -run '^TestFleets$$' -v ./internal/testing/sim
 
 .PHONY: sim
 sim: ## 10,000 seeds of migrations, and of splits and merges, in simulated time: some hours
-	SIM_SEEDS=10000 go test -count=1 -timeout 8h -run '^(TestSeeds|TestShelves)$$' -v ./sim
+	SIM_SEEDS=10000 go test -count=1 -timeout 8h -run '^(TestSeeds|TestShelves)$$' -v ./internal/testing/sim
 
 .PHONY: cells
 cells: ## every cell of the crash matrix on the real binary, each durable step killed at and with a full disk: half an hour
-	PROOF_CELLS=all go test -count=1 -timeout 3h -parallel 4 -run '^TestCells$$' -v ./proof
+	PROOF_CELLS=all go test -count=1 -timeout 3h -parallel 4 -run '^TestCells$$' -v ./internal/testing/proof
 
 KILLS ?= 500
 .PHONY: kills
 kills: ## KILLS (500: about an hour) kills of a store that never rests, and its workers' steps in many more orders
-	INTERLEAVINGS=2 go test -count=1 -timeout 2h -v ./shard/embedded -run '^TestEachPairOfWorkers$$'
-	PROOF_RESTLESS_KILLS=$(KILLS) PROOF_RESTLESS_SECONDS=$$(($(KILLS) * 20)) go test -count=1 -timeout 12h -v ./proof -run '^TestKillsOfARestlessStore$$'
+	INTERLEAVINGS=2 go test -count=1 -timeout 2h -v ./internal/store/shard/embedded -run '^TestEachPairOfWorkers$$'
+	PROOF_RESTLESS_KILLS=$(KILLS) PROOF_RESTLESS_SECONDS=$$(($(KILLS) * 20)) go test -count=1 -timeout 12h -v ./internal/testing/proof -run '^TestKillsOfARestlessStore$$'
 
 .PHONY: model
 model: ## the whole state space of the model of hand-overs: some minutes
-	go test -count=1 -timeout 2h -v ./transfer -run '^(TestEveryStateOfTheModel|TestEachBugBreaksALaw)$$' -wide
+	go test -count=1 -timeout 2h -v ./internal/movement/transfer -run '^(TestEveryStateOfTheModel|TestEachBugBreaksALaw)$$' -wide
 
 .PHONY: bench-split
 bench-split: ## a table of splitting: while clients work, beside OpenSearch's _split, in one run
-	go run ./bench/split
+	go run ./internal/testing/bench/split
 
 .PHONY: fixtures
 fixtures: ## make testdata/repositories again with real servers

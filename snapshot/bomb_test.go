@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/xcontent"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/opensearch/xcontent"
 )
 
 // deflated is metadata as servers compress it.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // mapBucket holds blobs in memory. It counts what is asked of it.

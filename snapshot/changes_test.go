@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob"
-	"github.com/reshelve/reshelve/blob/folder"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob"
+	"github.com/reshelve/reshelve/snapshot/blob/folder"
 )
 
 // TestChangesAreAllThatDiffers: what both snapshots of a shard hold outside of the parts is the

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 var _ lucene.Directory = (*Shard)(nil)

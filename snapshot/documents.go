@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // ReadOptions say which documents of a shard are wanted, and what of them. The

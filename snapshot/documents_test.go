@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // sampleDocuments is how many documents at the start of a segment tell what the

@@ -3,7 +3,7 @@ package snapshot_test
 import (
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reshelve/reshelve/blob"
-	"github.com/reshelve/reshelve/blob/folder"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob"
+	"github.com/reshelve/reshelve/snapshot/blob/folder"
 )
 
 // Read the documents of one shard of the newest successful snapshot in a folder.

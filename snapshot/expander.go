@@ -1,8 +1,8 @@
 package snapshot
 
 import (
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/xcontent"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/opensearch/xcontent"
 )
 
 // expander turns what one metadata file holds into JSON: the whole of it, and the

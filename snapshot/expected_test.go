@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob/memory"
-	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob/memory"
 )
 
 // repository is one real repository with the server's own answers beside it;

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // The files at the root of a repository that lead to all others.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 const emptyRoot = `{"snapshots":[],"indices":{}}`

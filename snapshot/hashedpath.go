@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // pathType is how OpenSearch from 2.17 on spreads the folders of shards over a

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // outsideBucket is a folder that reaches beyond itself.

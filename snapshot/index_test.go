@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // served is what a server says of its indices right before a snapshot.

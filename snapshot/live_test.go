@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/reshelve/reshelve/blob"
-	"github.com/reshelve/reshelve/blob/folder"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/servers"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob"
+	"github.com/reshelve/reshelve/snapshot/blob/folder"
 )
 
 // TestLiveRepositoryIsWrittenTo reads one snapshot again and again, from repositories that were opened before, while a real

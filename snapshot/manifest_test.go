@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // A part size of −1 stands for none: the file is one blob.

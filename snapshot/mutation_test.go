@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/blob/memory"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob/memory"
 )
 
 // TestDamageIsNeverSilent damages files of real repositories, one at a time, and

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // checkComponent refuses a name from a file as one component of a key, where it

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"context"
 
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // Split cuts the shard into about n parts of equal stored bytes, at segment and

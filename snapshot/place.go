@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // at says where an error was met: in which shard, which of its segments ("": its commit), and in

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob/memory"
+	"github.com/reshelve/reshelve/snapshot/blob/memory"
 )
 
 // TestDamageOfPlainMetadataIsNeverSilent damages the metadata of the repository whose documents are read by the version

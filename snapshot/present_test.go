@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // swapping is a bucket whose blobs are replaced between two calls, at those with the given numbers, by the next state.

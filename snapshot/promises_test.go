@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // Lucene before 4.8 wrote no footers: of its files the length alone is checked.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob/memory"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob/memory"
 )
 
 // remadeShards are the shards that cmd/fixtures gave to the indices of its remade repositories.

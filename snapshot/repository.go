@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // Repository is one snapshot repository as it stood when it was opened; a cluster

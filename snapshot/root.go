@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"sort"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/xcontent"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/opensearch/xcontent"
 )
 
 // knownMinVersion is the newest min_version that repositories were seen with.

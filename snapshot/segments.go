@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // versionColumns are the doc values that hold a document's versions, in the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // Shard reads the manifest of shard n. A shard that the snapshot does not hold

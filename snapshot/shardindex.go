@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // shardIndex is the file index-GENERATION of a shard, which lists the files of

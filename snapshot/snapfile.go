@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // snapFile is the file of one snapshot. Times are milliseconds since 1970.

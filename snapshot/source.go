@@ -3,10 +3,10 @@ package snapshot
 import (
 	"bytes"
 
-	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
-	"github.com/reshelve/reshelve/xcontent"
+	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/opensearch/xcontent"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // role is what a stored field means to a document.

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"context"
 
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 )
 
 // ShardSummary is what a shard holds, told by its commit, segment infos and

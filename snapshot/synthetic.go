@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // sourceMapping is the part of a mapping that says what of a source is stored.

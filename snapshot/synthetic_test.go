@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // indexOf makes an index by version, settings and mapping, as a snapshot's

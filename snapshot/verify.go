@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/lucene"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/snapshot/internal/lucene"
 	"golang.org/x/sync/errgroup"
 )
 

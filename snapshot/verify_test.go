@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/blob/memory"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
+	"github.com/reshelve/reshelve/snapshot/blob/memory"
 )
 
 // newest is the newest successful snapshot.

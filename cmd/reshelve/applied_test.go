@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/gateway/gatewaytest"
-	"github.com/reshelve/reshelve/migrate"
-	"github.com/reshelve/reshelve/servers"
-	"github.com/reshelve/reshelve/shard/memory"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/gateway/gatewaytest"
+	"github.com/reshelve/reshelve/internal/movement/migrate"
+	"github.com/reshelve/reshelve/internal/store/shard/memory"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 )
 
 // foretold is what a target has before a migration of old-shelf, and what the plan says of it. Old-shelf has the

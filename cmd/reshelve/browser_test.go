@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
+	"github.com/reshelve/reshelve/internal/control"
 )
 
 // attack is a page that tries what pages can do to a server, and tells its own server what came of it.

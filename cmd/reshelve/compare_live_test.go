@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/servers"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 )
 
 // TestLiveComparisonWithAnOpenSearch that another tool has filled, without versions: nothing differs; and what then differs is

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/movement/work"
 )
 
 // TestAComparisonWithAServedStoreGoesOn where a process that was killed has left it, by the same request, and is recorded beside

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord/local"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/servers"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/coord/local"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 )
 
 // repository is one in testdata.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // soonEnough is how long a question for health may take.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/document"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/placement"
-	"github.com/reshelve/reshelve/store"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/coord"
+	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/store"
+	"github.com/reshelve/reshelve/internal/store/placement"
 )
 
 // TestLeavingOutAsksTheRecordsOfTheFolder: the records of the very folder tell whether the end of its log can be given up.

@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/egress/egresstest"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/egress/egresstest"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/movement"
 )
 
 // stranger is a server that somebody names; it remembers what it was told.

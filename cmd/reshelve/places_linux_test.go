@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/cli"
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/egress/egresstest"
-	"github.com/reshelve/reshelve/fault"
+	"github.com/reshelve/reshelve/internal/cli"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/egress/egresstest"
+	"github.com/reshelve/reshelve/internal/fault"
 )
 
 // takes is what a place of a command line may be.

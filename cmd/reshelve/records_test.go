@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/movement"
 )
 
 // seen is what a search of the records finds.

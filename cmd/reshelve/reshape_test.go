@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/movement"
 )
 
 // TestReshapingAServedStore is asked for by its URL and by its folder, and the process that

@@ -18,11 +18,11 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord"
-	"github.com/reshelve/reshelve/placement"
-	"github.com/reshelve/reshelve/shard"
-	"github.com/reshelve/reshelve/shard/embedded"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/coord"
+	"github.com/reshelve/reshelve/internal/store/placement"
+	"github.com/reshelve/reshelve/internal/store/shard"
+	"github.com/reshelve/reshelve/internal/store/shard/embedded"
 )
 
 // TestMain makes of this binary the program itself when it is told to tell its durable steps:

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/fault"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/servers"
-	"github.com/reshelve/reshelve/work"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/movement/work"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 )
 
 // source is a cluster of which snapshots are taken, as far as the documents of its API tell:

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/movement"
-	"github.com/reshelve/reshelve/servers"
-	"github.com/reshelve/reshelve/translate"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/movement/migrate/translate"
+	"github.com/reshelve/reshelve/internal/testing/servers"
 )
 
 // TestLiveMergedTypes: the plan of a merge into a server counts the ids that types have in common, with the same routing and with

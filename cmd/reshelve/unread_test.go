@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/cli"
-	"github.com/reshelve/reshelve/control"
-	"github.com/reshelve/reshelve/coord/local"
-	"github.com/reshelve/reshelve/movement"
+	"github.com/reshelve/reshelve/internal/cli"
+	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/coord/local"
+	"github.com/reshelve/reshelve/internal/movement"
 )
 
 // TestRecordsThatCannotBeRead are shown for what they are, damaged or of a newer release, with a next step that can be

@@ -1,6 +1,0 @@
-package gateway
-
-import "github.com/reshelve/reshelve/token"
-
-// appendString is token.AppendString, which every answer is made of.
-func appendString[T string | []byte](dst []byte, text T) []byte { return token.AppendString(dst, text) }
