@@ -24,10 +24,10 @@ func (p *program) migrate() *cobra.Command {
 		Long: `Move the documents of a snapshot into a cluster or a data folder, and prove that
 they are all there.
 
---from is the repository, as "reshelve help repositories" tells. --to is the URL of
+--from is the repository, as described by "reshelve help repositories". --to is the URL of
 an OpenSearch, an Elasticsearch or a "reshelve serve", or a data folder, which is
 made when it is not there and needs no server. The documents keep their ids, routing
-and versions. Who we are to a cluster stands in the environment: RESHELVE_TARGET_USER and
+and versions. Credentials for a cluster are read from the environment: RESHELVE_TARGET_USER and
 RESHELVE_TARGET_PASSWORD, RESHELVE_TARGET_API_KEY, or RESHELVE_TARGET_BEARER; and
 RESHELVE_TARGET_CA, RESHELVE_TARGET_CERT and RESHELVE_TARGET_KEY are files of certificates.
 Killed at any time, the migration goes on where it was:
@@ -44,10 +44,10 @@ reshelve worker --join TARGET, from this machine or from others.`,
 	var to, steps string
 	flags.StringVar(&req.FromCluster, "from-cluster", "", "take a snapshot of the cluster at `URL` first")
 	flags.StringVar(&to, "snapshot-to", "", "with --from-cluster: the repository of the snapshot, `REPO`, as this machine sees it")
-	flags.StringVar(&req.SnapshotRepository, "snapshot-repository", "", "with --from-cluster: the `NAME` under which that cluster knows the repository; none: it is told of it for as long as the movement lasts")
+	flags.StringVar(&req.SnapshotRepository, "snapshot-repository", "", "with --from-cluster: the `NAME` under which that cluster knows the repository; none: the repository is registered there for as long as the movement lasts")
 	flags.StringVar(&req.Target, "to", "", "where the documents go: `URL|DIR`")
-	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index, or with --data-streams append a data stream, another name: `OLD=NEW`; with one * on each side, what it stands for goes over: 'logs-*=old-logs-*'; may be repeated")
-	flags.IntVar(&req.Workers, "workers", 2, "how many pieces this process works at at a time")
+	flags.StringArrayVar(&req.Rename, "rename", nil, "give an index, or with --data-streams append a data stream, another name: `OLD=NEW`; with one * on each side, what it matches is kept: 'logs-*=old-logs-*'; may be repeated")
+	flags.IntVar(&req.Workers, "workers", 2, "how many work items this process does at the same time")
 	flags.BoolVar(&req.IntoExisting, "into-existing", false, "write into indices of the target that hold documents; what is overwritten (an equal or older version) is not brought back by abort")
 	flags.StringVar(&req.Coordinate, "coordinate", "auto", "where the movement is recorded, and workers join it: `auto|target|local:DIR|postgres://…`; auto: the target")
 	wait := flags.Bool("wait", true, "work until the movement ends or holds; --wait=false starts it, and leaves it to workers")
@@ -156,7 +156,7 @@ func checkSlots(workers int, p *work.Policy) error {
 		return fault.WithNext(fault.New(fault.Usage, "--max-attempts is %d", p.MaxAttempts), "name at least 1: so many attempts are made before a piece has failed")
 	}
 	if err := fault.At(p.Check(), "--initial-lease, --heartbeat, --clock-tolerance"); err != nil {
-		return fault.WithNext(err, "leave them away: %s, %s and %s are what suits most targets", work.Default.InitialLease, work.Default.Heartbeat, work.Default.ClockTolerance)
+		return fault.WithNext(err, "leave these flags out: %s, %s and %s suit most targets", work.Default.InitialLease, work.Default.Heartbeat, work.Default.ClockTolerance)
 	}
 	return nil
 }

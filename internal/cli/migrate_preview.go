@@ -13,9 +13,9 @@ import (
 
 // templateFlags are those that choose templates.
 func templateFlags(flags *pflag.FlagSet, req *control.TemplateRequest) {
-	flags.StringArrayVar(&req.Composable, "templates", nil, "only composable templates whose name fits this `PATTERN`; may be repeated")
-	flags.StringArrayVar(&req.Components, "component-templates", nil, "only component templates whose name fits this `PATTERN`; may be repeated")
-	flags.StringArrayVar(&req.Legacy, "legacy-templates", nil, "only legacy templates whose name fits this `PATTERN`; may be repeated")
+	flags.StringArrayVar(&req.Composable, "templates", nil, "only composable templates whose name matches this `PATTERN`; may be repeated")
+	flags.StringArrayVar(&req.Components, "component-templates", nil, "only component templates whose name matches this `PATTERN`; may be repeated")
+	flags.StringArrayVar(&req.Legacy, "legacy-templates", nil, "only legacy templates whose name matches this `PATTERN`; may be repeated")
 	flags.BoolVar(&req.None, "no-templates", false, "make no templates")
 }
 
@@ -162,9 +162,9 @@ func printCost(w io.Writer, c *control.Cost, changes bool) {
 	case c.Seconds > 0:
 		fmt.Fprintf(w, "about %s, at the %s/s of sources of movement %s\n", spanText(time.Duration(c.Seconds*float64(time.Second))), bytesText(int64(c.Rate)), c.Like)
 	case changes:
-		fmt.Fprintln(w, "how long that takes is told while it runs: how many changes there are is not known")
+		fmt.Fprintln(w, "the time left is shown while it runs: the number of changes is not known yet")
 	default:
-		fmt.Fprintln(w, "how long that takes is told while it runs: no movement of before tells a rate")
+		fmt.Fprintln(w, "the time left is shown while it runs: no earlier movement has measured a rate")
 	}
 }
 

@@ -69,10 +69,10 @@ again. Mend the causes before: "reshelve movement failures" lists them.`},
 	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report",
 		`Close the way back: what was made stays, the records of the work are removed, and the report
 stays. A movement that is held for differences accepts them by it. It cannot be undone.`},
-	{movement.Reverse, "Lead back what a split or a merge has handed off, with all that was written since",
-		`Lead back what a split or a merge has handed off: the shards own again what they owned before,
-with everything that was written and deleted since. It goes the same way, with the same pause,
-and is compared as well. It is possible until "reshelve movement finish", which comes by itself
+	{movement.Reverse, "Reverse a split or a merge: give back what it has handed off, with everything written since",
+		`Give back what a split or a merge has handed off: the shards own again what they owned before,
+with everything that was written and deleted since. It takes the same steps, with the same pause,
+and the result is compared as well. It is possible until "reshelve movement finish", which comes by itself
 unless the movement was started with --keep-way-back. One that is at work is stopped first.`},
 	{movement.Abort, "Undo everything that the movement has made",
 		`Undo everything that the movement has made on the target: indices, data streams, templates and

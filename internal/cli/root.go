@@ -100,7 +100,7 @@ func (p *program) group(cmd *cobra.Command, _ []string) error { return cmd.Help(
 
 // selectionFlags are the flags that choose indices of a snapshot.
 func selectionFlags(cmd *cobra.Command, s *control.Selection) {
-	cmd.Flags().StringArrayVar(&s.Indices, "index", nil, "only indices whose name fits this `PATTERN`, in which * stands for any characters; may be repeated")
+	cmd.Flags().StringArrayVar(&s.Indices, "index", nil, "only indices whose name matches this `PATTERN`, in which * matches any characters; may be repeated")
 }
 
 func allowPartialFlag(cmd *cobra.Command, s *control.Selection) {

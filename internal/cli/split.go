@@ -39,7 +39,7 @@ func (r *reshaping) add(cmd *cobra.Command) {
 func (p *program) reshape(ctx context.Context, r *reshaping) error {
 	r.req.AskedBy, r.req.Limits.BytesPerSecond = userName(), int64(r.rate)
 	if r.budget < 0 {
-		return fault.WithNext(fault.New(fault.Usage, "--pause-budget is %s: nothing waits for less than no time", r.budget), "write 250ms, or 1s")
+		return fault.WithNext(fault.New(fault.Usage, "--pause-budget is %s, and must be positive", r.budget), "write 250ms, or 1s")
 	}
 	if r.budget > 0 {
 		r.req.PauseBudget = r.budget.String()

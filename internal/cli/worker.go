@@ -40,7 +40,7 @@ names other locations to other workers, and the log says which flag would allow 
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Join, "join", "", "the place that records the movements: `URL|DIR|local:DIR|postgres://…`")
-	flags.IntVar(&req.Slots, "slots", 1, "how many pieces this process works at at a time")
+	flags.IntVar(&req.Slots, "slots", 1, "how many work items this process does at the same time")
 	flags.BoolVar(&req.Once, "once", false, "end when there is nothing to do, print the movements that were met, and exit with the code of their state")
 	flags.StringVar(&req.Listen, "listen", "", "listen at this `HOST:PORT`, for GET /health/live (200 while all slots work), /health/ready or /health (200 while the place answers, too), /_reshelve/movements and /_reshelve/metrics")
 	flags.Var(&memory, "memory", "the memory to stay below when the place is a folder")

@@ -70,7 +70,7 @@ func (req *MigrateRequest) goesOnFrom(ctx context.Context, side *side) ([]brough
 		return nil, nil
 	}
 	if req.NoVersions {
-		err := fault.New(fault.Refused, "without versions a delta cannot tell what is newer: a document that was deleted could come back")
+		err := fault.New(fault.Refused, "without versions a delta does not know what is newer: a document that was deleted could come back")
 		return nil, fault.WithNext(err, "leave --no-versions away, or migrate in full")
 	}
 	earlier, err := earlierMovements(ctx, side)
@@ -164,7 +164,7 @@ const wholly = "migrate it in full, into an index that is not there: delete that
 // olderOf is the snapshot that a movement brought, or why no delta can go on from it.
 func olderOf(ctx context.Context, repository *snapshot.Repository, b *brought, transformation string) (*snapshot.Snapshot, error) {
 	if b.plan.NoVersions {
-		err := fault.New(fault.Refused, "movement %s brought it without versions, so nobody can tell what is newer", b.id)
+		err := fault.New(fault.Refused, "movement %s brought it without versions, so it is not known what is newer", b.id)
 		return nil, fault.WithNext(err, wholly)
 	}
 	if b.plan.Transform != transformation {

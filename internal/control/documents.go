@@ -211,7 +211,7 @@ func (d *Documents) missingSources() error {
 	}
 	err := fault.New(fault.Refused, "%d documents have no _source and were not printed", n)
 	if recoverable > 0 {
-		return fault.WithNext(err, "the complete original of %d documents lies beside: read it with --use-recovery-source", recoverable)
+		return fault.WithNext(err, "the complete original of %d documents is kept beside the source: read it with --use-recovery-source", recoverable)
 	}
 	return fault.WithNext(err, "read them without their source with --allow-missing-source")
 }

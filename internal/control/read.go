@@ -82,7 +82,7 @@ func beginAt(names, all []string, from document.Position) ([]string, error) {
 	}
 	for _, name := range all {
 		if name == from.Index {
-			err := fault.New(fault.Usage, "position %s lies in an index that is not asked for", from)
+			err := fault.New(fault.Usage, "position %s is in an index that was not asked for", from)
 			return nil, fault.WithNext(err, "ask for one of %s, or for more indices", listed(names))
 		}
 	}

@@ -45,7 +45,7 @@ type Shape struct {
 	Cut          []string `json:"cut,omitempty" doc:"Split: cut the shard before each of these: 16 hexadecimal digits, or a 32-bit hash as 0x… or decimal"`
 	HalveLargest bool     `json:"halveLargest,omitempty" doc:"Split: cut the shard with the most bytes into two that weigh alike"`
 	Shards       []uint32 `json:"shards,omitempty" doc:"Merge: neighbours, of which the one with the lowest range keeps its number"`
-	At           string   `json:"at,omitempty" doc:"What the store is called where you are: the next steps that you are told name it, as --at"`
+	At           string   `json:"at,omitempty" doc:"What the store is called where you are: next steps name it, as --at"`
 	PauseBudget  string   `json:"pauseBudget,omitempty" doc:"How long requests may wait behind one hand-off; absent: 250ms" example:"250ms"`
 }
 

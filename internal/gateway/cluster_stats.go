@@ -8,7 +8,7 @@ import (
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
-// clusterStats tells what there is, in the parts that clients read.
+// clusterStats describes what there is, in the parts that clients read.
 func (c *call) clusterStats() error {
 	found, err := c.s.store.Status(c.ctx(), catalog.Expression{Options: allOfThem})
 	if err != nil {

@@ -40,7 +40,7 @@ func OfferMovements(server *http.Server, d *control.Desk) {
 	newMovements(mux, d)
 	mux.Handle("GET "+metricsPath, metricsHandler(d))
 	mux.HandleFunc("/_reshelve/", func(w http.ResponseWriter, r *http.Request) {
-		tellProblem(w, fault.WithNext(fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path), "GET %s.json tells what there is", openAPIPath))
+		tellProblem(w, fault.WithNext(fault.New(fault.NotFound, "nothing is at %s %s", r.Method, r.URL.Path), "GET %s.json describes what there is", openAPIPath))
 	})
 	patient := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(noDeadlines{w}, r) })
 	for _, root := range []string{movementsPath, placementPath, indicesPath, metricsPath, openAPIPath + ".json"} {
@@ -87,7 +87,7 @@ func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
 		return api.OpenAPI()
 	}
 	huma.Register(api, huma.Operation{OperationID: "beginMovement", Method: http.MethodPost, Path: movementsPath, DefaultStatus: http.StatusAccepted,
-		Summary: "Plan a movement into this store, and start it; its Location tells how far it is", Errors: []int{400, 404, 409, 500, 503}}, s.begin)
+		Summary: "Plan a movement into this store, and start it; its Location shows how far it is", Errors: []int{400, 404, 409, 500, 503}}, s.begin)
 	huma.Register(api, huma.Operation{OperationID: "previewMovement", Method: http.MethodPost, Path: movementsPath + "/preview",
 		Summary: "Plan a split or a merge, and start nothing", Errors: []int{400, 404, 409, 500, 503}}, s.preview)
 	huma.Register(api, huma.Operation{OperationID: "getPlacement", Method: http.MethodGet, Path: placementPath + "/{index}",
@@ -129,7 +129,7 @@ var orders = []struct {
 	{movement.Repair, "Send what is missing or stale, and compare again"},
 	{movement.Redrive, "Try again what failed, indices, items and documents, and compare again"},
 	{movement.Finish, "Close the way back: keep what was made, remove the records, keep the report"},
-	{movement.Reverse, "Lead back what a split or a merge has handed off, with all that was written since"},
+	{movement.Reverse, "Reverse a split or a merge: give back what it has handed off, with everything written since"},
 	{movement.Abort, "Undo everything that it has made"},
 }
 

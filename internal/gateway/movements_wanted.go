@@ -46,7 +46,7 @@ type Migration struct {
 type Origin struct {
 	From               string   `json:"from,omitempty" doc:"The repository: a folder of this machine, s3://…, gs://…, az://…, http(s)://…, at or below an --allow-repository of the server; with fromCluster the one that the snapshot is taken into"`
 	FromCluster        string   `json:"fromCluster,omitempty" doc:"Take a snapshot of the cluster at this URL first, with the credentials of the server: RESHELVE_SOURCE_…; it must be at or below an --allow-source of the server"`
-	SnapshotRepository string   `json:"snapshotRepository,omitempty" doc:"With fromCluster: the name under which that cluster knows the repository; absent: it is told of it for as long as the movement lasts"`
+	SnapshotRepository string   `json:"snapshotRepository,omitempty" doc:"With fromCluster: the name under which that cluster knows the repository; absent: the repository is registered there for as long as the movement lasts"`
 	Snapshot           string   `json:"snapshot,omitempty" doc:"Its name or UUID; absent: the newest successful one"`
 	Indices            []string `json:"indices,omitempty" doc:"Names, or patterns with *; absent: all"`
 }
@@ -126,7 +126,7 @@ func (w *wantedLeases) policy() (p control.Leases, err error) {
 	if w.MaxAttempts > 0 {
 		p.MaxAttempts = w.MaxAttempts
 	}
-	return p, fault.WithNext(fault.At(p.Check(), "leases"), "leave them away: %s, %s and %s are what suits most targets",
+	return p, fault.WithNext(fault.At(p.Check(), "leases"), "leave these flags out: %s, %s and %s suit most targets",
 		control.DefaultLeases.InitialLease, control.DefaultLeases.Heartbeat, control.DefaultLeases.ClockTolerance)
 }
 

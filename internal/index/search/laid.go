@@ -98,7 +98,7 @@ func (k *sink) byKey(p plan, v *visited, scored bool) (done bool, err error) {
 	return true, nil
 }
 
-// shown is how many docs of a view are found by who finds all: those of the slice are counted
+// shown is how many docs of a view a match_all finds: those of the slice are counted
 // while the total is wanted.
 func (k *sink) shown(v segment.View) (n int64) {
 	switch {

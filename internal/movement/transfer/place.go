@@ -176,7 +176,7 @@ func Clear(p placement.Placement, movement string, change placement.Change) (pla
 	case err != nil || !found || r.Movement != movement:
 		return p, err
 	case !r.Over():
-		return p, fault.WithNext(fault.New(fault.Conflict, "transfer %s is not over", movement), "do what it owes")
+		return p, fault.WithNext(fault.New(fault.Conflict, "transfer %s is not over", movement), "do the steps that are left of it")
 	}
 	p.Version++
 	p.Last, p.Transfer = change, nil

@@ -31,7 +31,7 @@ func Step(r Record, e Event) (next Record, effects []Effect, changed bool, err e
 	return next, effects, true, nil
 }
 
-// late is the answer to who tells what no longer counts.
+// late is the error for a stale event.
 func late(format string, args ...any) error {
 	return fault.WithNext(fault.New(fault.Conflict, format, args...), readAgain)
 }

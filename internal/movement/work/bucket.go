@@ -104,7 +104,7 @@ func Plain(part string) (string, error) {
 	name := ""
 	switch {
 	case strings.HasPrefix(part, "~~"):
-		return "", fault.New(fault.Corrupt, "%q stands for a name that only the record tells", part)
+		return "", fault.New(fault.Corrupt, "%q is a shortened name, and the full one is in the record alone", part)
 	case strings.HasPrefix(part, "~"):
 		raw, err := base64.RawURLEncoding.DecodeString(part[1:])
 		if err != nil {

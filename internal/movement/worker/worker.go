@@ -216,7 +216,7 @@ func (s Slot) turn(ctx context.Context, lane Lane, m *movement.Record) (worked b
 	case movement.Work:
 		return s.phase(ctx, lane, m)
 	}
-	return false, fault.New(fault.Refused, "this version cannot do what movement %s owes: %s", m.ID, m.Owed()[0])
+	return false, fault.New(fault.Refused, "this version cannot do a step that movement %s has left: %s", m.ID, m.Owed()[0])
 }
 
 // end does what leads to an end of the movement.

@@ -42,7 +42,7 @@ func TestSteps(t *testing.T) {
 		"into what is no object":          {`[{set: {a.b: "1"}}]`, `{"a":5}`, `error: step 1 of the transformation: "b" cannot be put into "5"`},
 		"an expression that fails":        {`[{set: {b: "1"}}, {set: {a: doc.x.y.z}}]`, `{}`, `error: step 2 of the transformation: the expression fails`},
 		"too deep":                        {`[{remove: a}]`, strings.Repeat(`{"a":`, 2000), `error: the source is nested more than 1000 deep`},
-		"out of several places":           {`[{rename: {l.a: b}}]`, `{"l":[{"a":1},{"a":2}]}`, `error: step 1 of the transformation: "l.a" stands in 2 places`},
+		"out of several places":           {`[{rename: {l.a: b}}]`, `{"l":[{"a":1},{"a":2}]}`, `error: step 1 of the transformation: "l.a" is in 2 places`},
 		"an endless list":                 {`[{set: {a: '1..100000000'}}]`, `{}`, `error: step 1`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -242,7 +242,7 @@ func (v *value) rename(from, to path) (moved bool, err error) {
 	case err != nil || len(found) == 0:
 		return false, err
 	case len(found) > 1:
-		return false, fault.New(fault.Refused, "%q stands in %d places, and has but one to go to: %q", from.String(), len(found), to.String())
+		return false, fault.New(fault.Refused, "%q is in %d places, and there is one to move it to: %q", from.String(), len(found), to.String())
 	}
 	if _, err := v.remove(from); err != nil {
 		return false, err

@@ -389,9 +389,11 @@ func everyOrder(t *testing.T, laid *reshaped, leaves int, gives bool, names ...s
 
 // TestEachPairOfWorkers leads each pair of kinds of work behind the scenes through the orders of
 // their steps in which one is left for the other once (or INTERLEAVINGS times) before it ends, with
-// writes before each step, and pulls the plug after each: what is there is found.
+// writes before each step, and pulls the plug after each: what is there is found. Every shard counts
+// as one at rest, so that more is merged.
 func TestEachPairOfWorkers(t *testing.T) {
 	defer embedded.SetTiers(3, 1<<20, 1<<20)()
+	defer embedded.SetRest(0)()
 	r, leaves, every := laid(t), 1, 1
 	if given := os.Getenv("INTERLEAVINGS"); given != "" {
 		leaves, _ = strconv.Atoi(given)

@@ -154,7 +154,7 @@ func (x *segments) went(err error) bool {
 		return false
 	}
 	s.engine.unwritten.Store(&err)
-	s.engine.options.Logger.Warn("store: segments are kept as they are for now", "shard", place(s.id), "cause", err)
+	s.engine.options.Logger.Warn("store: segments could not be written, and it is tried again", "shard", place(s.id), "cause", err)
 	x.restTill.Store(time.Now().Add(retryAfter).UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
