@@ -1,5 +1,5 @@
 // Package rules holds the repository to its own rules: tests read the map in ARCHITECTURE.md, run
-// the commands of README.md, follow the links of all pages, and measure files and functions.
+// the commands of README.md and docs, follow the links of all pages, and measure files and functions.
 //
 // # Invariants
 //

@@ -15,23 +15,31 @@ import (
 	"time"
 )
 
-// TestReadmeCommands runs each command of the README's console blocks and
-// compares what it prints, on both outputs, with what the README shows. "…" at
-// the end of a line stands for the rest of it, alone on a line for any lines. A
-// command that ends with & runs until the end, and the next one begins when it has
-// printed what the README shows.
+// TestReadmeCommands runs each command of the console blocks of README.md and docs, and
+// compares what it prints, on both outputs, with what the page shows. "…" at the end of a line
+// stands for the rest of it, alone on a line for any lines. A command that ends with & runs
+// until the end of its page, and the next one begins when it has printed what the page shows.
 func TestReadmeCommands(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "reshelve"), "./cmd/reshelve")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	steps := readConsole(t, "README.md")
-	if len(steps) < 5 {
-		t.Fatalf("the README shows only %d commands", len(steps))
+	for _, page := range pages(t, "README.md", "docs/*.md") {
+		steps := readConsole(t, page)
+		if page == "README.md" && len(steps) < 5 {
+			t.Errorf("the README shows only %d commands", len(steps))
+		}
+		if len(steps) > 0 {
+			t.Run(page, func(t *testing.T) { runPage(t, bin, steps) })
+		}
 	}
-	// The test serves elsewhere, and writes elsewhere: somebody may be reading along.
-	elsewhere := strings.NewReplacer(readmePort, freePort(t), "build/library", t.TempDir()+"/library", "build/moved", t.TempDir()+"/moved")
+}
+
+// runPage runs the commands of one page in their order, with a port and folders of its own:
+// somebody may be reading along.
+func runPage(t *testing.T, bin string, steps []step) {
+	elsewhere := strings.NewReplacer(pagePort, freePort(t), "build/library", t.TempDir()+"/library", "build/moved", t.TempDir()+"/moved")
 	for _, step := range steps {
 		step.command, step.output = elsewhere.Replace(step.command), elsewhere.Replace(step.output)
 		if command, ok := strings.CutSuffix(step.command, " &"); ok {
@@ -45,14 +53,27 @@ func TestReadmeCommands(t *testing.T) {
 			cmd.Env = environment(bin)
 			out, _ := cmd.CombinedOutput() // some examples show a failure, whose code the next command prints
 			if got := string(out); !step.shows(got) {
-				t.Errorf("it prints\n%s\nthe README shows\n%s", got, step.output)
+				t.Errorf("it prints\n%s\nthe page shows\n%s", got, step.output)
 			}
 		})
 	}
 }
 
-// readmePort is where the README serves.
-const readmePort = ":9233"
+// pages are the files that fit the patterns, of which each must fit one.
+func pages(t *testing.T, patterns ...string) (files []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Errorf("no page fits %s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+// pagePort is where the pages serve.
+const pagePort = ":9233"
 
 // freePort is one that nobody listens on, ":40000".
 func freePort(t *testing.T) string {
@@ -88,7 +109,7 @@ func (s step) startBehind(t *testing.T, bin, command string) {
 	var printed strings.Builder
 	for lines := bufio.NewScanner(told); printed.Len() == 0 || !s.shows(printed.String()); {
 		if !lines.Scan() {
-			t.Fatalf("%s prints\n%s\nthe README shows\n%s", command, printed.String(), s.output)
+			t.Fatalf("%s prints\n%s\nthe page shows\n%s", command, printed.String(), s.output)
 		}
 		printed.WriteString(lines.Text() + "\n")
 	}
@@ -141,7 +162,7 @@ func btoi(b bool) int {
 // TestLinksLead holds the relative links of the documents.
 func TestLinksLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, file := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "testdata/README.md"} {
+	for _, file := range pages(t, "*.md", "docs/*.md", "testdata/README.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Error(err)
