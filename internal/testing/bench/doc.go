@@ -1,5 +1,5 @@
 // Command bench reads the same large shards with Reshelve and with Lucene's own Java reader, in turn on this machine, and
-// prints the table of the README as Markdown.
+// prints a table of docs/benchmarks.md as Markdown.
 //
 //	go run ./internal/testing/bench                  # shards of 1 GiB, made once and kept: RESHELVE_BENCH, else the user's cache folder
 //	go run ./internal/testing/bench -size 100M       # a quick try

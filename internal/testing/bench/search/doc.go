@@ -1,5 +1,5 @@
 // Command search measures searching beside a real OpenSearch server, in turn on this
-// machine, and prints the tables of the README as Markdown.
+// machine, and prints tables of docs/benchmarks.md as Markdown.
 //
 //	go run ./internal/testing/bench/search                # 200,000 documents in each
 //	go run ./internal/testing/bench/search -documents 20000 -each 1s   # a quick try

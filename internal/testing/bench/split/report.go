@@ -27,7 +27,7 @@ func (f *figures) answering() time.Duration {
 	return f.moved.phase("switch").Ended.Sub(f.moved.Started)
 }
 
-// table is the README's.
+// table is that of docs/benchmarks.md.
 func table(columns []*figures, t theirs, watch *peers.Run) string {
 	over := func(a, b time.Duration) string { return watch.Ratio("%.2f×", float64(a)/float64(b)) }
 	var b strings.Builder

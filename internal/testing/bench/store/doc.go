@@ -1,5 +1,5 @@
 // Command store measures the document store beside a real OpenSearch server, in
-// turn on this machine, and prints the table of the README as Markdown.
+// turn on this machine, and prints a table of docs/benchmarks.md as Markdown.
 //
 //	go run ./internal/testing/bench/store                # 200,000 documents in each
 //	go run ./internal/testing/bench/store -documents 20000 -seconds 2   # a quick try
