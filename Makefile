@@ -51,7 +51,7 @@ lint: $(TOOLS)/golangci-lint-$(LINTER_VERSION) ## the linters of .golangci.yml
 	$< run ./...
 
 .PHONY: unit
-unit: ## unit tests, scripts, the map, the README's commands
+unit: ## unit tests, scripts, the map, the commands of the README and docs
 	$(call seeded,-timeout 20m,$(PACKAGES))
 
 # What starts goroutines.
@@ -81,16 +81,20 @@ fuzz: ## fuzz every decoder, FUZZ_SECONDS in all (default 60)
 demo: ## a store with clients at work: a split into three, a merge back, and the proof
 	./scripts/demo
 
+.PHONY: picture
+picture: ## the picture of a movement in the README: docs/movement.svg
+	./scripts/picture > docs/movement.svg
+
 .PHONY: bench
-bench: ## the README's table: this reader beside Lucene's own, in one run
+bench: ## a table of docs/benchmarks.md: this reader beside Lucene's own, in one run
 	go run ./internal/testing/bench
 
 .PHONY: bench-store
-bench-store: ## the README's table of the store: beside OpenSearch, in one run
+bench-store: ## a table of docs/benchmarks.md, of the store: beside OpenSearch, in one run
 	go run ./internal/testing/bench/store
 
 .PHONY: bench-search
-bench-search: ## the README's tables of searching: beside OpenSearch, in one run
+bench-search: ## tables of docs/benchmarks.md, of searching: beside OpenSearch, in one run
 	go run ./internal/testing/bench/search
 
 .PHONY: bench-migrate
