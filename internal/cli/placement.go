@@ -23,23 +23,23 @@ sources, before compression.`,
 	}
 	cmd.Flags().StringVar(&at, "at", control.DefaultAt, "the store: `URL|DIR`")
 	cmd.RunE = p.verb(func(ctx context.Context, args []string) error {
-		shelves, err := p.control.Placement(ctx, at, args[0])
+		status, err := p.control.Placement(ctx, at, args[0])
 		if err != nil {
 			return err
 		}
-		return p.answer(shelves, func(w io.Writer) { printShelves(w, shelves, at) })
+		return p.answer(status, func(w io.Writer) { printPlacement(w, status, at) })
 	})
 	return cmd
 }
 
-func printShelves(w io.Writer, s *control.Shelves, at string) {
+func printPlacement(w io.Writer, s *control.PlacementStatus, at string) {
 	fmt.Fprintf(w, "%s, placement version %d, %s\n", oneLine(s.Index), s.Version, counted(int64(len(s.Shards)), "shard"))
 	t := newTable(">SHARD", "FROM", "TO", ">EPOCH", "STATE", ">DOCUMENTS", ">BYTES", "NODE")
-	for _, shelf := range s.Shards {
-		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), fmt.Sprint(shelf.Epoch), shelf.State, count(shelf.Docs), bytesText(shelf.Bytes), shelf.Node)
+	for _, row := range s.Shards {
+		t.row(fmt.Sprint(row.Shard), row.From.String(), row.To.String(), fmt.Sprint(row.Epoch), row.State, count(row.Docs), bytesText(row.Bytes), row.Node)
 	}
-	for _, shelf := range s.Coming {
-		t.row(fmt.Sprint(shelf.Shard), shelf.From.String(), shelf.To.String(), "-", shelf.State, "-", "-", "-")
+	for _, row := range s.Coming {
+		t.row(fmt.Sprint(row.Shard), row.From.String(), row.To.String(), "-", row.State, "-", "-", "-")
 	}
 	t.print(w)
 	if s.Movement != "" {

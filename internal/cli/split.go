@@ -164,12 +164,12 @@ func (p *program) shardsOf(ctx context.Context, r *reshaping, texts []string) (a
 		all, err = shardNumbers(texts)
 		return all, fault.WithNext(err, "%s lists them", control.Command("placement", r.req.Index, "--at", r.at))
 	}
-	shelves, err := p.control.Placement(ctx, r.at, r.req.Index)
+	status, err := p.control.Placement(ctx, r.at, r.req.Index)
 	if err != nil {
 		return nil, err
 	}
-	for _, shelf := range shelves.Shards {
-		all = append(all, shelf.Shard)
+	for _, row := range status.Shards {
+		all = append(all, row.Shard)
 	}
 	return all, nil
 }

@@ -33,7 +33,7 @@ type Wiring struct {
 	// Face answers HTTP for a store, and offers the records of its movements.
 	Face func(s *Store, o FaceOptions, movements coord.Store) *http.Server
 	// Steer lets a server take orders for movements too; nil: none does.
-	Steer func(server *http.Server, d *Desk)
+	Steer func(server *http.Server, d *MovementService)
 }
 
 // Reached is a cluster, and how it was reached.

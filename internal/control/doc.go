@@ -16,12 +16,12 @@
 //	        Control.Work                       works for all movements of a place
 //	        Control.PreviewReshape             what a split or a merge would do
 //	        Control.Reshape   Movement         plans one and starts it, where the store is open
-//	        Control.Placement Shelves          the shards of an index, and who owns what
+//	        Control.Placement PlacementStatus          the shards of an index, and who owns what
 //	        Control.Movements, Movement, Watch, Failures
 //	                                           what a place records of movements
 //	        Control.Tell, Throttle             orders to one
 //	gateway ▶ Store                            the store that is served
-//	          Desk                             the movements of one place, and orders to them
+//	          MovementService                             the movements of one place, and orders to them
 //
 // # Terms
 //
@@ -39,8 +39,8 @@
 //   - note: something that a pass met and its caller should tell people, but
 //     that is no document and no error; see [Watch].
 //
-//   - desk: takes orders for movements in the process that has a store open, and works for
-//     those that it began; splits and merges are planned there alone. See [Desk].
+//   - movement service: takes orders for movements in the process that has a store open, and works for
+//     those that it began; splits and merges are planned there alone. See [MovementService].
 //
 // # Invariants
 //
@@ -68,7 +68,7 @@
 //	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
 //	                         preview.go: all of that for people
 //	what it may open         permits.go, access.go
-//	where movements meet     side.go, coordination.go, meeting.go
+//	where movements meet     side.go, coordination.go, conflict.go
 //	comparing alone          compare.go, compare_checks.go; once more what has finished: compare_again.go
 //	one movement             movement.go: verbs, movement_repair.go; movements_look.go: how far it is, and how fast;
 //	                         movements_desk.go: orders where a store is open

@@ -40,8 +40,8 @@ type Health struct {
 type health struct {
 	name, join string // join without credentials
 	board      *worker.Board
-	listening  func()      // tells people the address, once something is known
-	tell       func(*Desk) // answers what is asked of movements; nil: nothing does
+	listening  func()                 // tells people the address, once something is known
+	tell       func(*MovementService) // answers what is asked of movements; nil: nothing does
 
 	mu      sync.Mutex
 	began   time.Time // of the waiting for the place
@@ -58,7 +58,7 @@ func (h *health) waits(err error) {
 }
 
 // joined notes that the place is open. It is asked from now on, until ctx ends.
-func (h *health) joined(ctx context.Context, records coord.Store, d *Desk) {
+func (h *health) joined(ctx context.Context, records coord.Store, d *MovementService) {
 	if h.tell != nil {
 		h.tell(d)
 	}
@@ -154,10 +154,10 @@ func (c *Control) listenHealth(ctx context.Context, req WorkerRequest, h *health
 		defer close(ended)
 		_ = guarded.serve(listener) // ends with Close
 	}()
-	h.tell = func(desk *Desk) {
+	h.tell = func(service *MovementService) {
 		steered := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: answersWithin} // of which the handler is taken
 		if c.wiring.Steer != nil {
-			c.wiring.Steer(steered, desk)
+			c.wiring.Steer(steered, service)
 		}
 		rest.answer(steered.Handler)
 	}

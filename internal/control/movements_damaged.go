@@ -47,8 +47,8 @@ func setAside(ctx context.Context, d *drive.Driver, id string) (*SetAside, error
 	return s, err
 }
 
-// rivalOf is a movement of a place that may write to the target of a plan; nil when it does not.
-func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan *migrate.Plan, several bool) (*rival, error) {
+// writerOf is a movement of a place that may write to the target of a plan; nil when it does not.
+func writerOf(ctx context.Context, records coord.Store, m *movement.Record, plan *migrate.Plan, several bool) (*otherMovement, error) {
 	if Reshapes(m.Kind) || m.Kind == movement.Comparison && !repairs(m) || m.State.Ended() { // writers do not see shards, and who compares writes nothing
 		return nil, nil
 	}
@@ -58,11 +58,11 @@ func rivalOf(ctx context.Context, records coord.Store, m *movement.Record, plan 
 			if several && other.Target != plan.Target { // one target by two names is met by their claims
 				return nil, nil
 			}
-			return &rival{id: m.ID, state: m.State, indices: written(&other)}, nil
+			return &otherMovement{id: m.ID, state: m.State, indices: written(&other)}, nil
 		} else if !fault.Is(err, fault.Corrupt) {
 			return nil, err
 		}
 	}
 	indices, err := migrate.Traces(ctx, drive.New(records, 0), m.ID)
-	return &rival{id: m.ID, state: m.State, indices: indices}, err
+	return &otherMovement{id: m.ID, state: m.State, indices: indices}, err
 }

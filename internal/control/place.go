@@ -15,12 +15,12 @@ const DefaultAt = "http://127.0.0.1:9200"
 
 // within serves an open folder to one client in this process, and to whoever comes to the
 // listeners. Leave closes the folder.
-func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, listeners ...net.Listener) (*cluster.Client, *Desk, func() error) {
+func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, listeners ...net.Listener) (*cluster.Client, *MovementService, func() error) {
 	pipes := newPipes()
 	server := c.wiring.Face(opened.store, FaceOptions{}, opened.movements())
-	desk := c.serveDesk(opened, dir, pipes.dial, logger)
+	service := c.serveMovements(opened, dir, pipes.dial, logger)
 	if c.wiring.Steer != nil {
-		c.wiring.Steer(server, desk)
+		c.wiring.Steer(server, service)
 	}
 	guarded := guardLocal(server)
 	var serving sync.WaitGroup
@@ -28,12 +28,12 @@ func (c *Control) within(dir string, opened *openedFolder, logger *slog.Logger, 
 		serving.Go(func() { _ = guarded.serve(listener) }) // ends with the listener
 	}
 	client, leave := connect(dir, pipes.dial, func() error {
-		desk.Close()
+		service.Close()
 		_ = server.Close()
 		serving.Wait()
 		return opened.close()
 	})
-	return client, desk, leave
+	return client, service, leave
 }
 
 // over is a transport over connections that dial makes.

@@ -74,7 +74,7 @@ func (p *ReshapePlan) Outcome() error {
 }
 
 // PlanReshape plans a split or a merge, and starts nothing.
-func (k *Desk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error) {
+func (k *MovementService) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error) {
 	if err := k.checkReshape(&req); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func noIndex(err error, name string) error {
 }
 
 // checkReshape refuses what this process cannot do, and what asks for no shape or for several.
-func (k *Desk) checkReshape(req *ReshapeRequest) error {
+func (k *MovementService) checkReshape(req *ReshapeRequest) error {
 	if k.side == nil || k.side.lane == nil {
 		return fault.WithNext(fault.New(fault.Refused, "shards are split and merged by the process that serves them"), "ask the store: --at URL|DIR")
 	}
@@ -233,7 +233,7 @@ func (s *Shape) instead(err error) error {
 }
 
 // BeginReshape plans a split or a merge, and starts it. It does not wait for the work.
-func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error) {
+func (k *MovementService) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error) {
 	planned, err := k.PlanReshape(ctx, req)
 	if err == nil {
 		err = planned.Outcome()
@@ -280,7 +280,7 @@ func (k *Desk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement,
 
 // notBegun forgets a movement that was refused. One of which it is not known whether its index
 // has it stays, to be aborted.
-func (k *Desk) notBegun(ctx context.Context, id string, err error) error {
+func (k *MovementService) notBegun(ctx context.Context, id string, err error) error {
 	if !reshard.Refused(err) {
 		return fault.WithNext(err, "it is not known whether it was begun: %s takes it back", Command("movement", "abort", id))
 	}

@@ -25,7 +25,7 @@ const (
 // predict tells how long requests will wait behind a hand-off: as long as behind those of the same shape that
 // this index has had before; and where those are few, as long as the store's durable changes and a refresh of
 // the index take now. It has no answer where neither can be had.
-func (k *Desk) predict(ctx context.Context, planned *ReshapePlan) error {
+func (k *MovementService) predict(ctx context.Context, planned *ReshapePlan) error {
 	var largest shape
 	for _, g := range planned.Plan.Groups {
 		if of := shapeOf(g); of.shards() > largest.shards() {
@@ -59,7 +59,7 @@ func (s shape) back() shape { return shape{s.to, s.from} }
 
 // earlierPauses are how long the newest hand-offs of an index took that had a shape. What others took, of other
 // shapes or of other indices, says little: it depends on the documents and on the number of shards.
-func (k *Desk) earlierPauses(ctx context.Context, index uint32, of shape) (all []time.Duration, err error) {
+func (k *MovementService) earlierPauses(ctx context.Context, index uint32, of shape) (all []time.Duration, err error) {
 	records, err := k.d.Movements(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (k *Desk) earlierPauses(ctx context.Context, index uint32, of shape) (all [
 }
 
 // probe times what a hand-off is made of; nothing where the store does not let it.
-func (k *Desk) probe(ctx context.Context, planned *ReshapePlan, of shape) (all []time.Duration) {
+func (k *MovementService) probe(ctx context.Context, planned *ReshapePlan, of shape) (all []time.Duration) {
 	s := k.side.lane.Store
 	if s.Health().ReadOnly != nil || s.Catalog().Indices[planned.Name].Closed {
 		return nil

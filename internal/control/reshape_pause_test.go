@@ -11,7 +11,7 @@ import (
 )
 
 // had notes a movement of an index as one that has ended, with a hand-off that took so long for each group.
-func (k *Desk) had(t *testing.T, id string, plan placement.Plan, fence time.Duration, back bool) {
+func (k *MovementService) had(t *testing.T, id string, plan placement.Plan, fence time.Duration, back bool) {
 	t.Helper()
 	way := reshard.Way{}
 	for range plan.Groups {

@@ -9,18 +9,18 @@ import (
 	"github.com/reshelve/reshelve/internal/store/routing"
 )
 
-// Shelves are the shards of an index: who owns which order keys.
-type Shelves struct {
-	Index   string  `json:"index"`
-	Version int64   `json:"version" doc:"Of the placement"`
-	Shards  []Shelf `json:"shards" doc:"By range: they own all order keys, each once"`
+// PlacementStatus are the shards of an index: who owns which order keys.
+type PlacementStatus struct {
+	Index   string        `json:"index"`
+	Version int64         `json:"version" doc:"Of the placement"`
+	Shards  []ShardStatus `json:"shards" doc:"By range: they own all order keys, each once"`
 	// Coming are the targets of a reshaping that own nothing yet.
-	Coming   []Shelf `json:"coming,omitempty" doc:"Shards that own nothing yet, and the ranges that the movement will give them"`
-	Movement string  `json:"movement,omitempty" doc:"The id of the one that reshapes the index now"`
+	Coming   []ShardStatus `json:"coming,omitempty" doc:"Shards that own nothing yet, and the ranges that the movement will give them"`
+	Movement string        `json:"movement,omitempty" doc:"The id of the one that reshapes the index now"`
 }
 
-// Shelf is one shard. From and To are inclusive, 16 hexadecimal digits.
-type Shelf struct {
+// ShardStatus is one shard. From and To are inclusive, 16 hexadecimal digits.
+type ShardStatus struct {
 	Shard uint32      `json:"shard"`
 	From  routing.Key `json:"from"`
 	To    routing.Key `json:"to"`
@@ -35,7 +35,7 @@ type Shelf struct {
 const stateOpen = "OPEN"
 
 // Placement tells how the shards of an index are placed.
-func (k *Desk) Placement(ctx context.Context, index string) (*Shelves, error) {
+func (k *MovementService) Placement(ctx context.Context, index string) (*PlacementStatus, error) {
 	s, err := k.served()
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (k *Desk) Placement(ctx context.Context, index string) (*Shelves, error) {
 	if err != nil {
 		return nil, noIndex(err, index)
 	}
-	told := &Shelves{Index: index, Version: view.Version, Shards: []Shelf{}}
+	told := &PlacementStatus{Index: index, Version: view.Version, Shards: []ShardStatus{}}
 	states := map[uint32]string{}
 	if len(view.Transfer) > 0 {
 		r, err := transfer.Decode(view.Transfer)
@@ -54,12 +54,12 @@ func (k *Desk) Placement(ctx context.Context, index string) (*Shelves, error) {
 		told.Movement, states = r.Movement, statesOf(&r)
 		told.Coming = coming(&r)
 	}
-	for _, s := range view.Shelves {
+	for _, s := range view.Shards {
 		state := stateOpen
 		if named := states[s.Number]; named != "" {
 			state = named
 		}
-		told.Shards = append(told.Shards, Shelf{Shard: s.Number, From: s.Range.From, To: s.Range.To, Epoch: s.Epoch, State: state, Docs: s.Docs, Bytes: s.Bytes, Node: s.Node})
+		told.Shards = append(told.Shards, ShardStatus{Shard: s.Number, From: s.Range.From, To: s.Range.To, Epoch: s.Epoch, State: state, Docs: s.Docs, Bytes: s.Bytes, Node: s.Node})
 	}
 	return told, nil
 }
@@ -70,7 +70,7 @@ func statesOf(r *transfer.Record) map[uint32]string {
 	states := map[uint32]string{}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if g.Fate != transfer.Goes {
+		if g.Status != transfer.Goes {
 			continue
 		}
 		for j := range g.Sources {
@@ -86,14 +86,14 @@ func statesOf(r *transfer.Record) map[uint32]string {
 }
 
 // coming are the targets of groups that are yet to be handed off.
-func coming(r *transfer.Record) (all []Shelf) {
+func coming(r *transfer.Record) (all []ShardStatus) {
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if g.Fate != transfer.Goes || g.HandedOff() {
+		if g.Status != transfer.Goes || g.HandedOff() {
 			continue
 		}
 		for _, t := range g.Targets {
-			all = append(all, Shelf{Shard: t.Shard, From: t.Range.From, To: t.Range.To, State: string(t.State)})
+			all = append(all, ShardStatus{Shard: t.Shard, From: t.Range.From, To: t.Range.To, State: string(t.State)})
 		}
 	}
 	return all

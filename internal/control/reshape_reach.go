@@ -14,12 +14,12 @@ import (
 	"github.com/reshelve/reshelve/internal/opensearch/cluster"
 )
 
-// reshaper plans and begins splits and merges, and looks after indices, where the store is open: a desk, or one that is
+// reshaper plans and begins splits and merges, and looks after indices, where the store is open: a service, or one that is
 // reached by HTTP.
 type reshaper interface {
 	PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error)
 	BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error)
-	Placement(ctx context.Context, index string) (*Shelves, error)
+	Placement(ctx context.Context, index string) (*PlacementStatus, error)
 	BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error)
 	Upkeep(ctx context.Context, index, verb string) (*Upkeep, error)
 }
@@ -64,12 +64,12 @@ func (c *Control) PreviewReshape(ctx context.Context, at string, req ReshapeRequ
 }
 
 // Placement tells how the shards of an index are placed.
-func (c *Control) Placement(ctx context.Context, at, index string) (shelves *Shelves, err error) {
+func (c *Control) Placement(ctx context.Context, at, index string) (status *PlacementStatus, err error) {
 	err = c.reshaping(ctx, at, 0, func(_ *side, r reshaper) error {
-		shelves, err = r.Placement(ctx, index)
+		status, err = r.Placement(ctx, index)
 		return err
 	})
-	return shelves, err
+	return status, err
 }
 
 // reshaping reaches the process that has the store of a place open; this one, when none has.
@@ -81,8 +81,8 @@ func (c *Control) reshaping(ctx context.Context, at string, memory int64, use fu
 	if err != nil {
 		return err
 	}
-	var r reshaper = s.desk
-	if s.desk == nil {
+	var r reshaper = s.service
+	if s.service == nil {
 		server, err := s.client.Server(ctx)
 		if err == nil && server.Product != cluster.Reshelve {
 			err = fault.At(fault.New(fault.Refused, "it is no store of reshelve: only its own shards are split and merged"), Bare(at))
@@ -90,24 +90,24 @@ func (c *Control) reshaping(ctx context.Context, at string, memory int64, use fu
 		if err != nil {
 			return errors.Join(err, s.leave())
 		}
-		r = &farDesk{s.client}
+		r = &remoteMovementService{s.client}
 	}
 	return errors.Join(use(s, r), s.leave())
 }
 
-// farDesk is the desk of another process.
-type farDesk struct{ client *cluster.Client }
+// remoteMovementService is the service of another process.
+type remoteMovementService struct{ client *cluster.Client }
 
-func (f *farDesk) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error) {
+func (f *remoteMovementService) PlanReshape(ctx context.Context, req ReshapeRequest) (*ReshapePlan, error) {
 	return send[ReshapePlan](ctx, f.client, "preview", req)
 }
 
-func (f *farDesk) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error) {
+func (f *remoteMovementService) BeginReshape(ctx context.Context, req ReshapeRequest) (*Movement, error) {
 	return send[Movement](ctx, f.client, "", req)
 }
 
-func (f *farDesk) Placement(ctx context.Context, index string) (*Shelves, error) {
-	return fetch[Shelves](ctx, f.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "placement", index}})
+func (f *remoteMovementService) Placement(ctx context.Context, index string) (*PlacementStatus, error) {
+	return fetch[PlacementStatus](ctx, f.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "placement", index}})
 }
 
 func send[T any](ctx context.Context, client *cluster.Client, below string, req ReshapeRequest) (*T, error) {

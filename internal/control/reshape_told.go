@@ -99,10 +99,10 @@ func (m *Movement) Groups() (all []ReshapedGroup) {
 				h = append(h, lastWrite(s.H))
 			}
 		}
-		state := string(g.Fate)
+		state := string(g.Status)
 		for j := range g.Targets {
 			to = append(to, g.Targets[j].Shard)
-			if g.Fate == transfer.Goes {
+			if g.Status == transfer.Goes {
 				state = string(g.Targets[j].State)
 			}
 		}

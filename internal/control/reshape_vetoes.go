@@ -11,7 +11,7 @@ import (
 )
 
 // vetoes are what stands against a plan besides its shape, each with what can be done about it.
-func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan, files map[uint32]footprint) error {
+func (k *MovementService) vetoes(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan, files map[uint32]footprint) error {
 	s := k.side.lane.Store
 	if err := k.busyWith(ctx, p, at, planned); err != nil {
 		return err
@@ -19,14 +19,14 @@ func (k *Desk) vetoes(ctx context.Context, p placement.Placement, at string, pla
 	if s.Catalog().Indices[planned.Name].Closed {
 		planned.refuse(fault.Refused, "open it: POST /"+planned.Name+"/_open", "index %s is closed", planned.Name)
 	}
-	shelves, err := s.PlacementView(ctx, planned.Name)
+	status, err := s.PlacementView(ctx, planned.Name)
 	if err != nil {
 		return err
 	}
-	for _, shelf := range shelves.Shelves {
+	for _, row := range status.Shards {
 		for _, g := range planned.Plan.Groups {
-			if slices.Contains(g.From, shelf.Shard) {
-				planned.Worst += worst(shelf.Bytes, files[shelf.Number], len(g.To))
+			if slices.Contains(g.From, row.Shard) {
+				planned.Worst += worst(row.Bytes, files[row.Number], len(g.To))
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func (p *ReshapePlan) refuse(kind fault.Kind, next, format string, args ...any) 
 }
 
 // busyWith refuses an index that another movement reshapes, or that a migration writes to.
-func (k *Desk) busyWith(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan) error {
+func (k *MovementService) busyWith(ctx context.Context, p placement.Placement, at string, planned *ReshapePlan) error {
 	other, err := reshapedBy(p)
 	if err != nil {
 		return err

@@ -28,8 +28,8 @@ type ailing struct {
 
 func (a *ailing) Health() shard.Health { return a.health }
 
-// vetoed is the desk of a store with the index "books", of two shards and 40 documents.
-func vetoed(t *testing.T) (*Desk, *ailing) {
+// vetoed is the service of a store with the index "books", of two shards and 40 documents.
+func vetoed(t *testing.T) (*MovementService, *ailing) {
 	t.Helper()
 	engine, records := &ailing{Engine: shardmemory.New(shardmemory.Options{})}, coordmemory.New()
 	s, err := store.Open(t.Context(), records, engine, store.Options{Logger: slog.New(slog.DiscardHandler)})
@@ -46,9 +46,9 @@ func vetoed(t *testing.T) (*Desk, *ailing) {
 			t.Fatal(a[0].Err)
 		}
 	}
-	k := (&Control{}).newDesk(records)
+	k := (&Control{}).newMovementService(records)
 	k.attending = func() {}
-	k.side = &side{coord: records, desk: k, lane: &reshard.Lane{Store: s}}
+	k.side = &side{coord: records, service: k, lane: &reshard.Lane{Store: s}}
 	return k, engine
 }
 
@@ -86,23 +86,23 @@ func TestWhatASplitIsRefusedFor(t *testing.T) {
 	for _, one := range []struct {
 		name  string
 		shape Shape
-		ill   func(k *Desk, e *ailing)
+		ill   func(k *MovementService, e *ailing)
 		kind  fault.Kind
 		says  string
 		next  string
 	}{
-		{"a store that takes no writes", by(2), func(_ *Desk, e *ailing) { e.health.ReadOnly = errors.New("the disk is nearly full") },
+		{"a store that takes no writes", by(2), func(_ *MovementService, e *ailing) { e.health.ReadOnly = errors.New("the disk is nearly full") },
 			fault.Unavailable, "takes no writes: the disk is nearly full", "mend that"},
-		{"a disk without room for the worst case", by(2), func(_ *Desk, e *ailing) { e.health.Disk.Free, e.health.Disk.LowWater = 1001, 1000 },
+		{"a disk without room for the worst case", by(2), func(_ *MovementService, e *ailing) { e.health.Disk.Free, e.health.Disk.LowWater = 1001, 1000 },
 			fault.Refused, "bytes more may be taken, and 1 are free", "free space, or split one shard at a time"},
 		{"more than 1,024 shards", by(1024), nil, fault.Refused, "2048 shards, more than 1024", "make fewer parts"},
 		{"a shard that would be too narrow", Shape{Index: "books", Shard: &zero, Cut: []string{"0000000000000001"}}, nil, fault.Refused, "is narrower than 4194304 keys", "make fewer or wider parts"},
-		{"a second reshaping", by(2), func(k *Desk, _ *ailing) {
+		{"a second reshaping", by(2), func(k *MovementService, _ *ailing) {
 			if _, err := k.BeginReshape(context.Background(), ReshapeRequest{Kind: movement.Split, Shape: by(3)}); err != nil {
 				t.Fatal(err)
 			}
 		}, fault.Conflict, "is being reshaped by movement ", "reshelve movement status ID --at ./data"},
-		{"a migration that writes to it", by(2), func(k *Desk, _ *ailing) {
+		{"a migration that writes to it", by(2), func(k *MovementService, _ *ailing) {
 			plan, _ := json.Marshal(migrate.Plan{Indices: []migrate.Index{{Source: "old", Target: "books"}}})
 			if err := k.d.Plan(context.Background(), movement.Record{ID: "m7", Kind: movement.Migrate, State: movement.Planned, Plan: plan, Created: time.Unix(1, 0)}); err != nil {
 				t.Fatal(err)

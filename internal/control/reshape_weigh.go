@@ -23,7 +23,7 @@ const mostWeighed = 1 << 18
 // weigh tells where the documents of an index are, after a refresh. Up to mostWeighed they are
 // exact; of more, every nth of each shard is taken for n. Bytes are those of each shard, in equal
 // parts: a plan does not read the documents. Files are what the segments of each shard take.
-func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (all placement.Weights, files map[uint32]footprint, err error) {
+func (k *MovementService) weigh(ctx context.Context, index string, p placement.Placement) (all placement.Weights, files map[uint32]footprint, err error) {
 	s := k.side.lane.Store
 	if s.Catalog().Indices[index].Closed {
 		return nil, nil, nil
@@ -44,14 +44,14 @@ func (k *Desk) weigh(ctx context.Context, index string, p placement.Placement) (
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	shelves, err := s.PlacementView(ctx, index)
+	status, err := s.PlacementView(ctx, index)
 	if err != nil {
 		return nil, nil, err
 	}
 	bytes := map[uint32]int64{}
 	var documents int64
-	for _, shelf := range shelves.Shelves {
-		bytes[shelf.Number] = shelf.Bytes
+	for _, row := range status.Shards {
+		bytes[row.Number] = row.Bytes
 	}
 	for _, r := range readers {
 		documents += r.Docs()

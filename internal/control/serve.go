@@ -180,11 +180,11 @@ func (c *Control) serve(ctx context.Context, opened *openedFolder, req ServeRequ
 	f.RegisterOnShutdown(func() { _ = face.Shutdown(context.WithoutCancel(ctx)) })
 	inside := newPipes()
 	if c.wiring.Steer != nil {
-		desk := c.serveDesk(opened, req.Data, inside.dial, req.Logger)
-		desk.attending()
-		c.wiring.Steer(face, desk)
-		defer desk.Close() // it is closed below, but when nothing can be served
-		context.AfterFunc(ctx, desk.stop)
+		service := c.serveMovements(opened, req.Data, inside.dial, req.Logger)
+		service.attending()
+		c.wiring.Steer(face, service)
+		defer service.Close() // it is closed below, but when nothing can be served
+		context.AfterFunc(ctx, service.stop)
 	}
 	writes := &pulse{over: ctx.Done(), ask: func(context.Context) error { return opened.store.Health().ReadOnly }}
 	f.answer((&serveHealth{data: req.Data, since: time.Now(), store: opened.store, disk: writes}).before(face.Handler))

@@ -20,11 +20,11 @@ import (
 
 // side is a coordination store, and a way to the targets of the movements that it records.
 type side struct {
-	client *cluster.Client // of the target that the store goes with; nil when it lies beside all
-	coord  coord.Store
-	leave  func() error
-	desk   *Desk         // of a folder that this process has opened; nil else
-	lane   *reshard.Lane // of its store
+	client  *cluster.Client // of the target that the store goes with; nil when it lies beside all
+	coord   coord.Store
+	leave   func() error
+	service *MovementService // of a folder that this process has opened; nil else
+	lane    *reshard.Lane    // of its store
 
 	alone   bool     // this process has opened the folder of the store, which no other has therefore
 	beside  bool     // the store lies beside all targets
@@ -53,8 +53,8 @@ func (c *Control) side(ctx context.Context, at string, create bool, memory int64
 // target is an open target.
 type target struct {
 	Reached
-	records coord.Store // of a folder that this process has opened; nil else
-	desk    *Desk       // of the same
+	records coord.Store      // of a folder that this process has opened; nil else
+	service *MovementService // of the same
 	leave   func() error
 }
 
@@ -108,8 +108,8 @@ func (c *Control) targetFolder(ctx context.Context, at string, create bool, memo
 		}
 		listeners = append(listeners, socket)
 	}
-	client, desk, leave := c.within(at, opened, logger, listeners...)
-	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, desk: desk, leave: leave}, nil
+	client, service, leave := c.within(at, opened, logger, listeners...)
+	return &target{Reached: Reached{Client: client}, records: opened.folder.Coord, service: service, leave: leave}, nil
 }
 
 // take opens a folder of which this process is to be the server.
@@ -194,7 +194,7 @@ func isHostPort(text string) bool {
 // coordinated adds the coordination store that goes with a target.
 func (c *Control) coordinated(ctx context.Context, t *target) (*side, error) {
 	if t.records != nil {
-		return &side{client: t.Client, coord: t.records, leave: t.leave, desk: t.desk, lane: t.desk.side.lane, alone: true}, nil
+		return &side{client: t.Client, coord: t.records, leave: t.leave, service: t.service, lane: t.service.side.lane, alone: true}, nil
 	}
 	records, err := c.wiring.Coordinate(ctx, t.Reached)
 	if err != nil {

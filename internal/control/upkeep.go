@@ -87,7 +87,7 @@ func (u *Upkeep) damage(at string) error {
 	return fault.WithNext(err, "%s makes the files again out of the documents, while the index answers", Command("index", RebuildIndex, u.Index, "--at", at))
 }
 
-// upkeep is one that a desk runs. Safe for concurrent use.
+// upkeep is one that a service runs. Safe for concurrent use.
 type upkeep struct {
 	shards []placement.Shard // when it was begun
 	mu     sync.Mutex
@@ -112,8 +112,8 @@ func (u *upkeep) update(change func(*Upkeep)) {
 	change(&u.status)
 }
 
-// served is the store whose shards the desk has open.
-func (k *Desk) served() (*store.Store, error) {
+// served is the store whose shards the service has open.
+func (k *MovementService) served() (*store.Store, error) {
 	if k.side == nil || k.side.lane == nil {
 		return nil, fault.WithNext(fault.New(fault.Refused, "only the process that serves an index knows its shards"), "ask the store: --at URL|DIR")
 	}
@@ -122,7 +122,7 @@ func (k *Desk) served() (*store.Store, error) {
 
 // BeginUpkeep starts to check or to rebuild an index, and does not wait for the end. When the same is running
 // already, the call returns its status.
-func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
+func (k *MovementService) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
 	s, err := k.served()
 	if err != nil {
 		return nil, err
@@ -140,10 +140,10 @@ func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, er
 		}
 	}
 	u := &upkeep{status: Upkeep{Index: index, Verb: verb, State: upkeepRunning, Started: time.Now()}}
-	for _, shelf := range view.Shelves {
-		u.shards = append(u.shards, shelf.Shard)
+	for _, row := range view.Shards {
+		u.shards = append(u.shards, row.Shard)
 		if verb == RebuildIndex {
-			u.status.Rebuilt = append(u.status.Rebuilt, Rebuilt{Shard: shelf.Number, Documents: shelf.Docs})
+			u.status.Rebuilt = append(u.status.Rebuilt, Rebuilt{Shard: row.Number, Documents: row.Docs})
 		}
 	}
 	if k.upkeeps == nil {
@@ -155,7 +155,7 @@ func (k *Desk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, er
 }
 
 // Upkeep is the last check, or the last rebuild, of an index since the start of the server.
-func (k *Desk) Upkeep(_ context.Context, index, verb string) (*Upkeep, error) {
+func (k *MovementService) Upkeep(_ context.Context, index, verb string) (*Upkeep, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := k.upkeeps[[2]string{index, verb}]
@@ -227,17 +227,17 @@ func (c *Control) RunUpkeep(ctx context.Context, at, index, verb string, watch f
 	return u, u.Outcome(at)
 }
 
-func (f *farDesk) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
+func (f *remoteMovementService) BeginUpkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
 	return fetch[Upkeep](ctx, f.client, cluster.Request{Method: http.MethodPost, Path: []string{"_reshelve", "indices", index, verb}, Harmless: true})
 }
 
-func (f *farDesk) Upkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
+func (f *remoteMovementService) Upkeep(ctx context.Context, index, verb string) (*Upkeep, error) {
 	return fetch[Upkeep](ctx, f.client, cluster.Request{Method: http.MethodGet, Path: []string{"_reshelve", "indices", index, verb}})
 }
 
-// Repairs count how often the shards of the served store were reindexed since they were opened; a desk without
+// Repairs count how often the shards of the served store were reindexed since they were opened; a service without
 // a store has none.
-func (k *Desk) Repairs() []store.Repaired {
+func (k *MovementService) Repairs() []store.Repaired {
 	s, err := k.served()
 	if err != nil {
 		return nil

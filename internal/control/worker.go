@@ -60,7 +60,7 @@ func (c *Control) Work(ctx context.Context, req WorkerRequest) (met []*Movement,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, side.leave()) }()
-	h.joined(ctx, side.coord, c.newDesk(side.coord))
+	h.joined(ctx, side.coord, c.newMovementService(side.coord))
 	d := drive.New(side.coord, work.Default.ClockTolerance)
 	switch err := worker.Run(ctx, d, bound.lanes(side), o); {
 	case err != nil:

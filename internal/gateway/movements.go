@@ -29,13 +29,13 @@ const (
 	indicesPath   = "/_reshelve/indices"
 )
 
-// OfferMovements makes the server take orders for movements, where the desk does, tell of them and of their numbers
+// OfferMovements makes the server take orders for movements, where the service does, tell of them and of their numbers
 // as metrics, and describe that by OpenAPI: at and below /_reshelve/movements,
 // /_reshelve/metrics and /_reshelve/openapi.json.
 //
 // There is no authentication, and pages of other origins are refused before (package door): a
 // server that takes orders must listen on loopback only.
-func OfferMovements(server *http.Server, d *control.Desk) {
+func OfferMovements(server *http.Server, d *control.MovementService) {
 	mux := http.NewServeMux()
 	newMovements(mux, d)
 	mux.Handle("GET "+metricsPath, metricsHandler(d))
@@ -59,12 +59,12 @@ type brief struct{ http.Handler }
 func (brief) End() {}
 
 // steering are the operations on movements.
-type steering struct{ desk *control.Desk }
+type steering struct{ service *control.MovementService }
 
 var ownProblems sync.Once
 
 // newMovements adds the operations to mux, and gives their description.
-func newMovements(mux *http.ServeMux, d *control.Desk) *huma.OpenAPI {
+func newMovements(mux *http.ServeMux, d *control.MovementService) *huma.OpenAPI {
 	ownProblems.Do(func() {
 		huma.NewError = newProblem
 		huma.ValidateStrictCasing = true // one key has one spelling, so that none comes twice
@@ -152,7 +152,7 @@ type listed struct {
 }
 
 func (s steering) list(ctx context.Context, _ *struct{}) (*listed, error) {
-	all, err := s.desk.Movements(ctx)
+	all, err := s.service.Movements(ctx)
 	if err != nil {
 		return nil, problemOf(err)
 	}
@@ -169,7 +169,7 @@ type named struct {
 type one struct{ Body *control.Movement }
 
 func (s steering) get(ctx context.Context, in *named) (*one, error) {
-	return oneOf(s.desk.Look(ctx, in.ID))
+	return oneOf(s.service.Look(ctx, in.ID))
 }
 
 func oneOf(m *control.Movement, err error) (*one, error) {
@@ -215,7 +215,7 @@ func (s steering) order(verb movement.Verb) func(context.Context, *ordered) (*on
 		if in.Body != nil {
 			order.Why = in.Body.Why
 		}
-		return oneOf(s.desk.Tell(ctx, order))
+		return oneOf(s.service.Tell(ctx, order))
 	}
 }
 
@@ -224,7 +224,7 @@ type setAside struct{ Body *control.SetAside }
 func (s steering) setAside(ctx context.Context, in *named) (*setAside, error) {
 	ctx, end := soon(ctx)
 	defer end()
-	aside, err := s.desk.SetAside(ctx, in.ID)
+	aside, err := s.service.SetAside(ctx, in.ID)
 	if err != nil {
 		return nil, problemOf(err)
 	}
@@ -249,7 +249,7 @@ func (s steering) throttle(ctx context.Context, in *throttled) (*one, error) {
 	}
 	ctx, end := soon(ctx)
 	defer end()
-	return oneOf(s.desk.Throttle(ctx, control.Order{ID: in.ID, By: caller, Why: in.Body.Why}, change))
+	return oneOf(s.service.Throttle(ctx, control.Order{ID: in.ID, By: caller, Why: in.Body.Why}, change))
 }
 
 // problem is an error as RFC 9457 has it.

@@ -13,7 +13,7 @@ import (
 // TestErrorsNameFields: each flag that an error of a plan may name stands for a field of an order, which is there, or is none
 // of an order by HTTP.
 func TestErrorsNameFields(t *testing.T) {
-	body := reflect.TypeOf(wanted{}.Body)
+	body := reflect.TypeOf(createMovementRequest{}.Body)
 	for flag, field := range fieldsOf {
 		at, found := body, false
 		for _, name := range strings.Split(field, ".") {

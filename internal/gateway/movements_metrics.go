@@ -14,14 +14,14 @@ import (
 
 // metricsHandler tells the numbers of the movements that have not ended, as Prometheus reads
 // them, and how many movements there are.
-func metricsHandler(d *control.Desk) http.Handler {
+func metricsHandler(d *control.MovementService) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(gauges{d})
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
 }
 
 // gauges collects the numbers when it is asked for them.
-type gauges struct{ desk *control.Desk }
+type gauges struct{ service *control.MovementService }
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("reshelve_"+name, help, labels, nil)
@@ -59,14 +59,14 @@ const collectWithin = 30 * time.Second
 
 // Collect tells their values.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
-	for _, of := range g.desk.Repairs() {
+	for _, of := range g.service.Repairs() {
 		for cause, n := range map[string]int64{"count": of.Count, "damage": of.Damage, "order": of.Order} {
 			to <- prometheus.MustNewConstMetric(countRepairs, prometheus.CounterValue, float64(n), of.Index, strconv.Itoa(int(of.Shard)), cause)
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectWithin)
 	defer cancel()
-	all, err := g.desk.Movements(ctx)
+	all, err := g.service.Movements(ctx)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(gaugeMovements, err)
 		return
@@ -81,7 +81,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		if all[i].State.Ended() {
 			continue
 		}
-		m, err := g.desk.Look(ctx, all[i].ID)
+		m, err := g.service.Look(ctx, all[i].ID)
 		if err != nil || m.State.Unreadable() {
 			// The others are told all the same.
 			to <- prometheus.MustNewConstMetric(gaugeUnreadable, prometheus.GaugeValue, 1, all[i].ID)

@@ -7,7 +7,7 @@ import (
 
 // TestOverridesAreOrdered: the settings and mappings of an order reach the plan, in their order.
 func TestOverridesAreOrdered(t *testing.T) {
-	var w wanted
+	var w createMovementRequest
 	const order = `{"kind":"migrate","from":"/x","metadata":{"set":[{"index":"a*","name":"index.codec","value":null},{"index":"ab","name":"number_of_shards","value":3}],
 		"mapping":[{"index":"ab","mapping":{"dynamic":false}}]}}`
 	if err := json.Unmarshal([]byte(order), &w.Body); err != nil {

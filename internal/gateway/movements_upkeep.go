@@ -25,9 +25,9 @@ func (s steering) offerUpkeep(api huma.API) {
 	} {
 		path := indicesPath + "/{index}/" + u.verb
 		huma.Register(api, huma.Operation{OperationID: u.verb + "Index", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusAccepted,
-			Summary: u.begins, Errors: []int{404, 500, 503}}, answering(u.verb, s.desk.BeginUpkeep))
+			Summary: u.begins, Errors: []int{404, 500, 503}}, answering(u.verb, s.service.BeginUpkeep))
 		huma.Register(api, huma.Operation{OperationID: u.verb + "OfIndex", Method: http.MethodGet, Path: path,
-			Summary: u.tells, Errors: []int{404, 500, 503}}, answering(u.verb, s.desk.Upkeep))
+			Summary: u.tells, Errors: []int{404, 500, 503}}, answering(u.verb, s.service.Upkeep))
 	}
 }
 

@@ -71,7 +71,7 @@ func (c *call) nextPage() error {
 	if err != nil {
 		return err
 	}
-	x := *found.Told.(*searching)
+	x := *found.ScrollState.(*searching)
 	x.found = found
 	if x.asInt, err = c.boolean("rest_total_hits_as_int", false); err != nil {
 		return errors.Join(err, found.Close())

@@ -19,9 +19,9 @@ type Found struct {
 	Shards int       // that were searched, those of Failed among them
 	Failed []Failure // indices that the search has failed in, and goes on without, and such as lack something
 
-	Told   any    // of a scroll: what Scroll was told
-	Keys   int    // of the order that was asked for: a scroll's hits have one more
-	Scroll string // id of the scroll; "": none
+	ScrollState any    // of a scroll: what Scroll was given
+	Keys        int    // of the order that was asked for: a scroll's hits have one more
+	Scroll      string // id of the scroll; "": none
 
 	parts  [][]part                    // by index and source, as the hits count them
 	rows   map[shard.Reader]shard.Rows // of the readers that documents were read from last

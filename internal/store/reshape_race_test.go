@@ -205,7 +205,7 @@ func (r *reshaper) getter(ctx context.Context) {
 		for _, sh := range status[0].Shards {
 			docs += sh.Docs
 		}
-		if docs < 100 || len(shelves.Shelves) == 0 {
+		if docs < 100 || len(shelves.Shards) == 0 {
 			r.Errorf("%d documents in %+v", docs, status[0].Shards)
 		}
 	}

@@ -189,11 +189,11 @@ func TestShardsAreSplitAndMergedInPlace(t *testing.T) {
 	}
 	p := r.placed()
 	shelves, err := r.store.PlacementView(r.ctx, "i")
-	if err != nil || len(shelves.Shelves) != 3 || shelves.Version != 4 || p.Last.Why != "hand-off" {
+	if err != nil || len(shelves.Shards) != 3 || shelves.Version != 4 || p.Last.Why != "hand-off" {
 		t.Fatalf("%+v, %v", shelves, err)
 	}
 	docs := int64(0)
-	for i, shelf := range shelves.Shelves {
+	for i, shelf := range shelves.Shards {
 		if docs += shelf.Docs; shelf.Shard != p.Shards[i] || shelf.Docs == 0 || shelf.Bytes == 0 {
 			t.Errorf("%+v, placed as %+v", shelf, p.Shards[i])
 		}

@@ -18,15 +18,15 @@ type scroll struct {
 	parts   [][]part // that pages are looked for in: without those that the first failed in
 	whole   bool
 	best    *float32 // score of all; nil: of an order in which it is not known
-	// Told is what the client wants to be told of hits: the same on each page.
-	told any
+	// state is what the caller wants back with each page.
+	state any
 }
 
 // Scroll searches, and keeps the readers and its place for the next page: for keep, from
-// each page on. Told is given back with every page.
+// each page on. State is given back with every page.
 //
-// Where the first page fails nothing is kept: nobody is told what to let go of.
-func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, told any) (first *Found, err error) {
+// Where the first page fails nothing is kept: the caller has no id to close.
+func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep time.Duration, state any) (first *Found, err error) {
 	var missed []Failure
 	parts, err := s.visitAgain(ctx, where.Expression, where.Routing, &missed)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Scroll(ctx context.Context, where Where, r search.Request, keep 
 	if len(r.Sort) == 1 && r.Sort[0].Field == "_score" && r.Sort[0].Descending {
 		r.Sort = nil
 	}
-	sc := &scroll{request: r, keys: len(r.Sort), told: told, parts: parts, whole: where.Whole}
+	sc := &scroll{request: r, keys: len(r.Sort), state: state, parts: parts, whole: where.Whole}
 	if len(r.Sort) == 0 {
 		sc.request.Sort = []search.Sort{{Field: "_score", Descending: true}}
 	}
@@ -73,7 +73,7 @@ func (s *Store) page(ctx context.Context, p *Point, missed ...Failure) (*Found, 
 	if err != nil {
 		return nil, err
 	}
-	f.Told, f.Keys, f.Scroll = sc.told, sc.keys, p.ID
+	f.ScrollState, f.Keys, f.Scroll = sc.state, sc.keys, p.ID
 	if sc.keys == 0 && sc.request.After == nil && len(f.Hits) > 0 { // best first
 		sc.best = &f.Hits[0].Score
 	}

@@ -31,7 +31,7 @@ func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.
 			gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 			return server
 		},
-		Steer: func(server *http.Server, d *control.Desk) {
+		Steer: func(server *http.Server, d *control.MovementService) {
 			gateway.OfferMovements(server, d)
 			for _, a := range around {
 				server.Handler = a(server.Handler)

@@ -63,10 +63,10 @@ steps:
 			}
 		}
 		for i, want := range []migrate.StepProgress{
-			{Deeds: transform.Deeds{Step: 1, Matched: all[1], Dropped: all[1]}, Indices: 1},
-			{Deeds: transform.Deeds{Step: 2, Matched: all[0], Changed: all[0]}, Indices: 1},
-			{Deeds: transform.Deeds{Step: 3, Matched: all[0]}, Indices: 1},
-			{Deeds: transform.Deeds{Step: 4}},
+			{StepCounts: transform.StepCounts{Step: 1, Matched: all[1], Dropped: all[1]}, Indices: 1},
+			{StepCounts: transform.StepCounts{Step: 2, Matched: all[0], Changed: all[0]}, Indices: 1},
+			{StepCounts: transform.StepCounts{Step: 3, Matched: all[0]}, Indices: 1},
+			{StepCounts: transform.StepCounts{Step: 4}},
 		} {
 			if len(progress.Steps) != 4 {
 				t.Fatalf("%+v", progress.Steps)

@@ -47,7 +47,7 @@ func (s *sides) shape(doc *document.Document, tally transform.Tally) (kept bool,
 // StepProgress is what one step of the transformation has done to the documents of the
 // snapshot, as the newest comparison has met them.
 type StepProgress struct {
-	transform.Deeds
+	transform.StepCounts
 	Says string `json:"says"` // the step, for people
 	// Indices are how many of the plan it concerns.
 	Indices int `json:"indices"`
@@ -64,7 +64,7 @@ func StepsOf(p *Plan, verified []Verified) (told []StepProgress, err error) {
 		return nil, fault.At(err, "the plan's transformation")
 	}
 	for i, says := range steps.Says() {
-		told = append(told, StepProgress{Deeds: transform.Deeds{Step: i + 1}, Says: says})
+		told = append(told, StepProgress{StepCounts: transform.StepCounts{Step: i + 1}, Says: says})
 	}
 	for i := range p.Indices {
 		if program := steps.For(p.Indices[i].Source); program != nil {
@@ -78,7 +78,7 @@ func StepsOf(p *Plan, verified []Verified) (told []StepProgress, err error) {
 		sum = sum.Add(verified[i].Steps)
 	}
 	for _, d := range sum {
-		told[d.Step-1].Deeds = d
+		told[d.Step-1].StepCounts = d
 	}
 	return told, nil
 }

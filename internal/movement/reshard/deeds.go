@@ -40,7 +40,7 @@ func differing(r *transfer.Record, deeds []transfer.Deed) error {
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		switch {
-		case g.Fate != transfer.Goes:
+		case g.Status != transfer.Goes:
 		case !g.HandedOff() && g.Cloned.Differences > 0 && slices.Contains(deeds, transfer.Compare):
 			return fault.WithNext(fault.New(fault.Corrupt, "%s: %d differences between the shards and what they would become: nothing was handed off", names(g), g.Cloned.Differences),
 				"movement status tells examples; abort it, and let the index be read as it is")

@@ -23,7 +23,7 @@ func (t *turn) compareAgain(ctx context.Context) (string, error) {
 	var said []string
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		if g.Fate != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 {
+		if g.Status != transfer.Goes || !g.HandedOff() || g.AtH.Run == 0 {
 			continue
 		}
 		text, err := t.compareAtH(ctx, r, i)

@@ -71,11 +71,11 @@ func (g *Group) check(r Record) error {
 	switch {
 	case merges && (len(g.Targets) != 1 || g.Targets[0].Shard != g.Sources[0].Shard):
 		return fmt.Errorf("the target of several sources is not their lowest")
-	case merges != r.Kind.merges() && (!r.Kind.Back() || g.Fate == Goes):
+	case merges != r.Kind.merges() && (!r.Kind.Back() || g.Status == Goes):
 		return fmt.Errorf("%d sources and %d targets are no %s", len(g.Sources), len(g.Targets), r.Kind)
-	case !slices.Contains([]Fate{Goes, Dropping, Dropped}, g.Fate), (r.Course == Aborting) && g.Fate == Goes,
-		g.Fate != Goes && (g.HandedOff() || (r.Course != Aborting && !r.Kind.Back())):
-		return fmt.Errorf("it is %q while its targets are in %s and all is %s", g.Fate, g.Targets[0].State, r.Course)
+	case !slices.Contains([]GroupStatus{Goes, Dropping, Dropped}, g.Status), (r.Course == Aborting) && g.Status == Goes,
+		g.Status != Goes && (g.HandedOff() || (r.Course != Aborting && !r.Kind.Back())):
+		return fmt.Errorf("it is %q while its targets are in %s and all is %s", g.Status, g.Targets[0].State, r.Course)
 	}
 	if err := g.checkRanges(merges); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (g *Group) checkStates(r Record) error {
 			return fmt.Errorf("target %d is in %q, its sibling in %s", t.Shard, t.State, g.Targets[0].State)
 		case t.State == Done && r.Course != Finishing:
 			return fmt.Errorf("target %d is DONE, and nobody finishes", t.Shard)
-		case r.Course == Finishing && t.State == Handoff, r.Course == Finishing && g.Fate == Goes && !handed:
+		case r.Course == Finishing && t.State == Handoff, r.Course == Finishing && g.Status == Goes && !handed:
 			return fmt.Errorf("target %d is in %s while all is finishing", t.Shard, t.State)
 		}
 		if err := g.checkShape(t.Shard, t.Shape, handed); err != nil {
@@ -213,7 +213,7 @@ func (g *Group) checkPositions(r Record) error {
 		return fmt.Errorf("it was handed off, and the comparison in CLONE does not allow that")
 	case len(g.AtH.At) > 0 && (!slices.Equal(g.AtH.At, h) || g.Targets[0].State == Clone):
 		return fmt.Errorf("it was compared at what is not the hand-off")
-	case r.Course == Finishing && g.Fate == Goes && !g.AtH.Equal():
+	case r.Course == Finishing && g.Status == Goes && !g.AtH.Equal():
 		return fmt.Errorf("it is finishing, and the comparison at the hand-off does not allow that")
 	}
 	return nil

@@ -54,9 +54,9 @@ func (r Record) Owed() []Effect {
 func (g *Group) owed(i int, course Course) []Effect {
 	one := func(d Deed) []Effect { return []Effect{{Do: d, Group: i}} }
 	switch {
-	case g.Fate == Dropping:
+	case g.Status == Dropping:
 		return one(Drop)
-	case g.Fate == Dropped:
+	case g.Status == Dropped:
 		return nil
 	case !g.HandedOff() && g.Sources[0].S == Position{}:
 		return one(MakeClone)

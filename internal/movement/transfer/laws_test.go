@@ -89,7 +89,7 @@ func (l *life) begin(t *rapid.T) {
 func (l *life) given(t *rapid.T, r transfer.Record) {
 	for _, g := range r.Groups {
 		for _, target := range g.Targets {
-			if g.Fate != transfer.Goes || target.Shard == g.Sources[0].Shard {
+			if g.Status != transfer.Goes || target.Shard == g.Sources[0].Shard {
 				continue // given before, or of a merge
 			}
 			if l.numbers[target.Shard] {
@@ -216,8 +216,8 @@ func forward(t *rapid.T, e transfer.Event, was, now transfer.Record) {
 	if e.Happened == transfer.Reverse {
 		for i, g := range now.Groups {
 			old := now.Past[i]
-			if old.HandedOff() != (g.Fate == transfer.Goes) {
-				t.Fatalf("group %d was in %s, and is %q", i, old.Targets[0].State, g.Fate)
+			if old.HandedOff() != (g.Status == transfer.Goes) {
+				t.Fatalf("group %d was in %s, and is %q", i, old.Targets[0].State, g.Status)
 			}
 		}
 		return
@@ -245,7 +245,7 @@ func forward(t *rapid.T, e transfer.Event, was, now transfer.Record) {
 	}
 	if now.Course == transfer.Finishing && was.Course != now.Course {
 		for i, g := range now.Groups {
-			if g.Fate == transfer.Goes && !g.AtH.Equal() {
+			if g.Status == transfer.Goes && !g.AtH.Equal() {
 				t.Fatalf("finished with group %d at %+v", i, g.AtH)
 			}
 		}
@@ -386,7 +386,7 @@ func (l *life) settle(t *rapid.T) {
 // different is a group that waits because it was found different; -1 for none.
 func (l *life) different(r transfer.Record) int {
 	return slices.IndexFunc(r.Groups, func(g transfer.Group) bool {
-		return g.Fate == transfer.Goes && (g.Cloned.Differences > 0 || g.AtH.Differences > 0)
+		return g.Status == transfer.Goes && (g.Cloned.Differences > 0 || g.AtH.Differences > 0)
 	})
 }
 
@@ -523,7 +523,7 @@ func TestDamageIsFound(t *testing.T) {
 		func(r *transfer.Record) { r.Groups[0].Sources[0].S = transfer.Position{Shard: 9, Term: 1} },
 		func(r *transfer.Record) { r.Groups[0].Cloned.Run = 1 },
 		func(r *transfer.Record) { r.Groups[0].Cloned.Differences = 1 },
-		func(r *transfer.Record) { r.Groups[0].Fate = transfer.Dropping },
+		func(r *transfer.Record) { r.Groups[0].Status = transfer.Dropping },
 		func(r *transfer.Record) { r.Past = r.Groups },
 	} {
 		r := record(t, p)

@@ -34,11 +34,11 @@ func ParseRecord(text string) (Record, error) {
 			r.At, _ = time.Parse(time.RFC3339Nano, rest)
 		case "group":
 			w.word()
-			r.Groups = append(r.Groups, Group{Fate: Fate(w.word())})
+			r.Groups = append(r.Groups, Group{Status: GroupStatus(w.word())})
 			g = &r.Groups[len(r.Groups)-1]
 		case "past":
 			w.word()
-			r.Past = append(r.Past, Group{Fate: Fate(w.word())})
+			r.Past = append(r.Past, Group{Status: GroupStatus(w.word())})
 			g = &r.Past[len(r.Past)-1]
 		default:
 			if g != nil {

@@ -59,14 +59,14 @@ const (
 	Aborting  Course = "aborting"
 )
 
-// Fate says whether a group goes on.
-type Fate string
+// GroupStatus says whether the work for a group continues.
+type GroupStatus string
 
-// The fates.
+// Statuses of groups.
 const (
-	Goes     Fate = "" // it goes on
-	Dropping Fate = "dropping"
-	Dropped  Fate = "dropped" // nothing of its targets is left
+	Goes     GroupStatus = "" // it goes on
+	Dropping GroupStatus = "dropping"
+	Dropped  GroupStatus = "dropped" // nothing of its targets is left
 )
 
 // Record is the reshaping of one index, as its placement holds it. Treat it as
@@ -90,7 +90,7 @@ type Record struct {
 // Group is what is handed off in one step: the targets of one source, or the one target
 // of several sources. Sources and targets are by range.
 type Group struct {
-	Fate    Fate         `json:"fate,omitempty"`
+	Status  GroupStatus  `json:"fate,omitempty"`
 	Sources []SourceLine `json:"sources"`
 	Targets []TargetLine `json:"targets"`
 	Left    []LeftLine   `json:"left,omitempty"`  // of a merge that is led back: sources that had vanished
@@ -163,8 +163,8 @@ func (g *Group) in(s TargetState) bool {
 
 // over tells whether nothing is left to do for the group.
 func (g *Group) over() bool {
-	if g.Fate != Goes {
-		return g.Fate == Dropped
+	if g.Status != Goes {
+		return g.Status == Dropped
 	}
 	for i := range g.Sources {
 		if g.Sources[i].State != SourceDone {

@@ -47,7 +47,7 @@ func (r *Record) inGroup(e Event) (changed bool, err error) {
 		return false, late("there is no group %d", e.Group)
 	}
 	g := &r.Groups[e.Group]
-	if g.Fate != Goes || e.Happened == WasDropped {
+	if g.Status != Goes || e.Happened == WasDropped {
 		return g.drop(e)
 	}
 	if e.Happened.placed() {
@@ -78,13 +78,13 @@ func (r *Record) inGroup(e Event) (changed bool, err error) {
 func (g *Group) drop(e Event) (bool, error) {
 	switch {
 	case e.Happened != WasDropped:
-		return false, late("group %d is %s: %s comes too late", e.Group, g.Fate, e.Happened)
-	case g.Fate == Goes:
+		return false, late("group %d is %s: %s comes too late", e.Group, g.Status, e.Happened)
+	case g.Status == Goes:
 		return false, refused("abort it first", "group %d is not to be dropped", e.Group)
-	case g.Fate == Dropped:
+	case g.Status == Dropped:
 		return false, nil
 	}
-	g.Fate = Dropped
+	g.Status = Dropped
 	return true, nil
 }
 

@@ -37,8 +37,8 @@ func (r Record) String() string {
 
 func (g *Group) print(b *strings.Builder, word string, i int) {
 	fmt.Fprintf(b, "%s %d", word, i)
-	if g.Fate != Goes {
-		b.WriteString(" " + string(g.Fate))
+	if g.Status != Goes {
+		b.WriteString(" " + string(g.Status))
 	}
 	b.WriteString("\n")
 	for i := range g.Sources {

@@ -30,7 +30,7 @@ func (r *Record) finish() (bool, error) {
 	}
 	for i := range r.Groups {
 		switch g := &r.Groups[i]; {
-		case g.Fate != Goes:
+		case g.Status != Goes:
 		case !g.in(InSplit):
 			return false, refused("wait until all are in SPLIT, or go back", "group %d: SPLIT to DONE while a target is in %s", i, g.slowest())
 		case g.AtH.Run == 0:
@@ -55,7 +55,7 @@ func (g *Group) slowest() TargetState {
 
 // handed is the first group that was handed off; -1 when there is none.
 func (r *Record) handed() int {
-	return slices.IndexFunc(r.Groups, func(g Group) bool { return g.Fate == Goes && g.HandedOff() })
+	return slices.IndexFunc(r.Groups, func(g Group) bool { return g.Status == Goes && g.HandedOff() })
 }
 
 func (r *Record) abort() (bool, error) {
@@ -73,7 +73,7 @@ func (r *Record) abort() (bool, error) {
 	}
 	r.Course = Aborting
 	for i := range r.Groups {
-		r.Groups[i].Fate = Dropping
+		r.Groups[i].Status = Dropping
 	}
 	return true, nil
 }
@@ -101,7 +101,7 @@ func (r *Record) reverse() (bool, error) {
 		g := &r.Groups[i]
 		switch {
 		case !g.HandedOff():
-			g.Fate = Dropping
+			g.Status = Dropping
 		case len(g.Sources) == 1:
 			*g = g.joined()
 		default:

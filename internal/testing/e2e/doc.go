@@ -10,7 +10,7 @@
 // cache folder when it is first needed, in versions that stand in this folder; it
 // takes Node.js, npm, Python 3 and its pip. Run all with
 //
-//	cd e2e && go test ./...
+//	cd internal/testing/e2e && go test ./...
 //
 // Invariant: an emulator that does not start or a client that cannot be installed
 // fails the test; none is skipped.

@@ -2,9 +2,9 @@ package transform
 
 import "slices"
 
-// Deeds is what one step has done to documents. A step that has neither changed nor dropped
+// StepCounts is what one step has done to documents. A step that has neither changed nor dropped
 // any may have been meant otherwise.
-type Deeds struct {
+type StepCounts struct {
 	Step    int   `json:"step"`    // its number, from 1
 	Matched int64 `json:"matched"` // documents that came to it, and for which its condition was true
 	Changed int64 `json:"changed"` // of those, what a later step drops or fails at included
@@ -30,7 +30,7 @@ func (d deed) or(changed bool) deed {
 	return d
 }
 
-func (d *Deeds) count(did deed, err error) {
+func (d *StepCounts) count(did deed, err error) {
 	switch {
 	case err != nil:
 		d.Failed++
@@ -46,7 +46,7 @@ func (d *Deeds) count(did deed, err error) {
 }
 
 // Tally is what steps have done, by their numbers, each once. Not safe for concurrent use.
-type Tally []Deeds
+type Tally []StepCounts
 
 // NewTally is one of nothing yet, of the steps of p.
 func (p *Program) NewTally() Tally {
@@ -60,7 +60,7 @@ func (p *Program) NewTally() Tally {
 // Add is both together; t may change by it.
 func (t Tally) Add(o Tally) Tally {
 	for _, d := range o {
-		at, there := slices.BinarySearchFunc(t, d.Step, func(d Deeds, n int) int { return d.Step - n })
+		at, there := slices.BinarySearchFunc(t, d.Step, func(d StepCounts, n int) int { return d.Step - n })
 		if !there {
 			t = slices.Insert(t, at, d)
 			continue

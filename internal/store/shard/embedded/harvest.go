@@ -16,15 +16,15 @@ import (
 type harvest struct {
 	ctx context.Context
 	*segments
-	*indexing // while a segment is in the making
-	view      *view
-	held      numbers // by the segment in the making
-	scans     bool    // rows are read that need not be in any change
-	docs      int     // in it, children not counted
-	entries   []*entry
-	inRAM     int64 // bytes of them
-	poor      int   // rows that could not be indexed wholly
-	why       error // the first of them could not
+	*indexing        // while a segment is in the making
+	view             *view
+	held             numbers // by the segment in the making
+	scans            bool    // rows are read that need not be in any change
+	docs             int     // in it, children not counted
+	entries          []*entry
+	inRAM            int64 // bytes of them
+	partiallyIndexed int   // rows that could not be indexed wholly
+	why              error // the first of them could not
 }
 
 func (x *segments) harvest(ctx context.Context, v *view) *harvest {
@@ -44,7 +44,7 @@ func (h *harvest) add(row shard.Row) error {
 		h.indexing = i
 	}
 	if err := h.put(row); err != nil {
-		if h.poor++; h.why == nil {
+		if h.partiallyIndexed++; h.why == nil {
 			h.why = err
 		}
 	}
@@ -114,7 +114,7 @@ func (h *harvest) finish() ([]*entry, error) {
 	}
 	if h.why != nil {
 		h.shard.engine.options.Logger.Warn("store: documents cannot be found by all of their fields",
-			"shard", place(h.shard.id), "documents", h.poor, "cause", h.why)
+			"shard", place(h.shard.id), "documents", h.partiallyIndexed, "cause", h.why)
 	}
 	return h.entries, nil
 }

@@ -127,7 +127,7 @@ func (x *segments) tend() (more bool) {
 	default:
 		more, err = x.mergeInMemory(x.ctx)
 	}
-	return x.went(err) && more
+	return x.handleResult(err) && more
 }
 
 func (x *segments) commitNow() (more bool, err error) {
@@ -137,8 +137,8 @@ func (x *segments) commitNow() (more bool, err error) {
 	return more, err
 }
 
-// went tells what failed, and lets the disk rest after it.
-func (x *segments) went(err error) bool {
+// handleResult logs what failed, and lets the disk rest after it.
+func (x *segments) handleResult(err error) bool {
 	switch {
 	case err == nil:
 		return true

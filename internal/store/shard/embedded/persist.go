@@ -96,7 +96,7 @@ func (x *segments) mergeFiles() (more bool) {
 	}
 	defer slot.give()
 	more, err := x.mergeSome(x.ctx, nil, x.mergeable)
-	return x.went(err) && more
+	return x.handleResult(err) && more
 }
 
 // mergeSome merges files that are chosen with the turn held. Wrote, if it is not nil, is told of

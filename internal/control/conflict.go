@@ -14,28 +14,28 @@ import (
 )
 
 // How long a movement that is about to start waits for another that has been stored, and has
-// not started: it starts, or is forgotten, within a moment, unless whoever stored it is dead.
+// not started: it starts, or is forgotten, within a moment, unless the process that stored it is dead.
 const (
-	meetingWait  = 10 * time.Second
-	meetingPause = 100 * time.Millisecond
+	conflictWait  = 10 * time.Second
+	conflictPause = 100 * time.Millisecond
 )
 
-// rival is another movement that writes to a target.
-type rival struct {
+// otherMovement is another movement that writes to a target.
+type otherMovement struct {
 	id      string
 	state   movement.State
 	at      string // where it is recorded; "": in the same place
 	indices []string
 }
 
-// meeting is a rival that writes to an index of a plan.
-type meeting struct {
-	other rival
+// conflict is another movement that writes to an index of a plan.
+type conflict struct {
+	other otherMovement
 	index string
 }
 
 // refusal is the conflict; place is where both movements are recorded, if that is one.
-func (m *meeting) refusal(place string) error {
+func (m *conflict) refusal(place string) error {
 	if m.other.state == movement.Damaged {
 		err := fault.New(fault.Conflict, "movement %s, whose record is damaged, wrote to index %s", m.other.id, m.index)
 		return fault.WithNext(err, "make sure that none of its workers is running, and then: %s", Command("movement", "set-aside", m.other.id, "--at", place))
@@ -54,14 +54,14 @@ func (m *meeting) refusal(place string) error {
 		Command("movement", "abort", m.other.id, "--at", m.other.at), Command("movement", "abort", "--records-lost", m.other.id, "--at", place))
 }
 
-// yields tells whether the other one, which was stored as own was, may still give way.
+// yields reports whether the other one, which was stored as own was, may still give way.
 //
 // A movement looks for others when its own record has been stored, and its claim where that lies
 // beside the target; so of two that start at the same time at least one sees the other. Were the
 // one that was stored later with the lesser ID to go on whatever it sees, both would: the other
-// had looked before. So nobody passes one that may have looked; the greater ID gives way, and the
+// had looked before. So no movement passes one that may have looked; the greater ID gives way, and the
 // lesser waits to see what became of it.
-func (m *meeting) yields(own string) bool {
+func (m *conflict) yields(own string) bool {
 	return m.other.state == movement.Planned && own != "" && m.other.id > own
 }
 
@@ -69,29 +69,29 @@ func (m *meeting) yields(own string) bool {
 // one of the same place, or one that the target itself knows of. Own is the plan's own movement,
 // when it has been stored.
 func (c *Control) refuseTwice(ctx context.Context, s *side, plan *migrate.Plan, own string) (err error) {
-	ctx, stop := context.WithTimeout(ctx, meetingWait)
+	ctx, stop := context.WithTimeout(ctx, conflictWait)
 	defer stop()
 	place := plan.Target
 	if s.beside {
 		place = s.at
 	}
-	if err := refuseAmong(ctx, plan, own, place, func() ([]rival, error) { return recorded(ctx, s.coord, plan, s.beside) }); err != nil || !s.beside {
+	if err := refuseAmong(ctx, plan, own, place, func() ([]otherMovement, error) { return recorded(ctx, s.coord, plan, s.beside) }); err != nil || !s.beside {
 		return err
 	}
 	records, leave, err := c.recordsAt(ctx, s, plan.Target, false)
 	if fault.Is(err, fault.Unauthorised) || err == nil && records == nil {
-		return nil // who records elsewhere is perhaps not let in
+		return nil // a process that records elsewhere may have no right to read here
 	} else if err != nil {
 		return err
 	}
-	err = refuseAmong(ctx, plan, own, plan.Target, func() ([]rival, error) { return recorded(ctx, records, plan, false) })
+	err = refuseAmong(ctx, plan, own, plan.Target, func() ([]otherMovement, error) { return recorded(ctx, records, plan, false) })
 	return errors.Join(fault.At(err, "the records on the target itself"), leave())
 }
 
-// refuseAmong refuses a plan that meets a rival, when that does not give way.
-func refuseAmong(ctx context.Context, plan *migrate.Plan, own, place string, rivals func() ([]rival, error)) error {
+// refuseAmong refuses a plan that meets another movement, when that does not give way.
+func refuseAmong(ctx context.Context, plan *migrate.Plan, own, place string, others func() ([]otherMovement, error)) error {
 	for {
-		all, err := rivals()
+		all, err := others()
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func refuseAmong(ctx context.Context, plan *migrate.Plan, own, place string, riv
 		if met == nil {
 			return nil
 		}
-		if !met.yields(own) || drive.Wait(ctx, meetingPause) != nil {
+		if !met.yields(own) || drive.Wait(ctx, conflictPause) != nil {
 			return met.refusal(place)
 		}
 	}
@@ -107,13 +107,13 @@ func refuseAmong(ctx context.Context, plan *migrate.Plan, own, place string, riv
 
 // recorded are the movements that write to the plan's target, of a place that is the target's
 // own or, where several says so, that of several targets.
-func recorded(ctx context.Context, records coord.Store, plan *migrate.Plan, several bool) (all []rival, err error) {
+func recorded(ctx context.Context, records coord.Store, plan *migrate.Plan, several bool) (all []otherMovement, err error) {
 	found, err := drive.New(records, 0).Movements(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range found {
-		other, err := rivalOf(ctx, records, &found[i], plan, several)
+		other, err := writerOf(ctx, records, &found[i], plan, several)
 		if err != nil {
 			return nil, err
 		}
@@ -126,21 +126,21 @@ func recorded(ctx context.Context, records coord.Store, plan *migrate.Plan, seve
 	}
 	claims, err := migrate.Claims(ctx, records)
 	for _, c := range claims {
-		all = append(all, rival{c.ID, c.State, c.At, c.Indices})
+		all = append(all, otherMovement{c.ID, c.State, c.At, c.Indices})
 	}
 	return all, err
 }
 
-// meets is the rival that the plan meets, one that does not give way before any that may; nil
+// meets is the other movement that the plan meets, one that does not give way before any that may; nil
 // when there is none.
-func meets(all []rival, plan *migrate.Plan, own string) (met *meeting) {
+func meets(all []otherMovement, plan *migrate.Plan, own string) (met *conflict) {
 	indices := written(plan)
 	for _, other := range all {
 		n := slices.IndexFunc(indices, func(name string) bool { return slices.Contains(other.indices, name) })
 		if other.id == own || n < 0 {
 			continue
 		}
-		met = &meeting{other, indices[n]}
+		met = &conflict{other, indices[n]}
 		if !met.yields(own) {
 			return met
 		}

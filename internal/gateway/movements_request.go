@@ -12,8 +12,8 @@ import (
 	"github.com/reshelve/reshelve/internal/movement"
 )
 
-// wanted is an order for a movement. What belongs to another kind than its own is refused.
-type wanted struct {
+// createMovementRequest is an order for a movement. What belongs to another kind than its own is refused.
+type createMovementRequest struct {
 	Body struct {
 		Kind string `json:"kind" enum:"migrate,split,merge" doc:"What is to be done. migrate needs from; split needs index and one of by, into, cut and halveLargest; merge needs index and shards"`
 		Migration
@@ -77,7 +77,7 @@ type wantedMapping struct {
 	Mapping map[string]any `json:"mapping" doc:"As an index is created with: properties and what goes with them"`
 }
 
-// overrides are the settings and mappings that are wanted.
+// overrides are the settings and mappings that are asked for.
 func (w *wantedMetadata) overrides(m *control.Metadata) error {
 	for _, s := range w.Set {
 		m.Set = append(m.Set, control.Setting(s))
@@ -133,8 +133,8 @@ func (w *wantedLeases) policy() (p control.Leases, err error) {
 // caller is who gives orders here, for the history: nobody has said who it is.
 const caller = "http"
 
-// request is what is wanted, as control is asked for it.
-func (w *wanted) request() (req control.MigrateRequest, err error) {
+// request is the same as a request to package control.
+func (w *createMovementRequest) request() (req control.MigrateRequest, err error) {
 	b := &w.Body
 	switch {
 	case !reflect.DeepEqual(b.Shape, control.Shape{}):
@@ -175,7 +175,7 @@ func (w *wanted) request() (req control.MigrateRequest, err error) {
 	return req, err
 }
 
-func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
+func (s steering) begin(ctx context.Context, in *createMovementRequest) (*begun, error) {
 	m, err := s.beginKind(ctx, in)
 	if err != nil && in.Body.Kind == string(movement.Migrate) {
 		return nil, byFields(err)
@@ -186,37 +186,37 @@ func (s steering) begin(ctx context.Context, in *wanted) (*begun, error) {
 	return &begun{movementsPath + "/" + m.ID, m}, nil
 }
 
-func (s steering) beginKind(ctx context.Context, in *wanted) (*control.Movement, error) {
+func (s steering) beginKind(ctx context.Context, in *createMovementRequest) (*control.Movement, error) {
 	if in.Body.Kind != string(movement.Migrate) {
 		req, err := in.reshape()
 		if err != nil {
 			return nil, err
 		}
-		return s.desk.BeginReshape(ctx, req)
+		return s.service.BeginReshape(ctx, req)
 	}
 	req, err := in.request()
 	if err != nil {
 		return nil, err
 	}
-	return s.desk.Begin(ctx, req)
+	return s.service.Begin(ctx, req)
 }
 
 type previewed struct{ Body *control.ReshapePlan }
 
-func (s steering) preview(ctx context.Context, in *wanted) (*previewed, error) {
+func (s steering) preview(ctx context.Context, in *createMovementRequest) (*previewed, error) {
 	req, err := in.reshape()
 	if err != nil {
 		return nil, problemOf(err)
 	}
-	plan, err := s.desk.PlanReshape(ctx, req)
+	plan, err := s.service.PlanReshape(ctx, req)
 	if err != nil {
 		return nil, problemOf(err)
 	}
 	return &previewed{plan}, nil
 }
 
-// reshape is a wanted split or merge.
-func (w *wanted) reshape() (req control.ReshapeRequest, err error) {
+// reshape is the same of a split or a merge.
+func (w *createMovementRequest) reshape() (req control.ReshapeRequest, err error) {
 	b := &w.Body
 	switch {
 	case b.Kind == string(movement.Migrate):
@@ -233,14 +233,14 @@ func (w *wanted) reshape() (req control.ReshapeRequest, err error) {
 	return req, err
 }
 
-type shelves struct{ Body *control.Shelves }
+type placementAnswer struct{ Body *control.PlacementStatus }
 
 func (s steering) placement(ctx context.Context, in *struct {
 	Index string `path:"index" doc:"Its name"`
-}) (*shelves, error) {
-	told, err := s.desk.Placement(ctx, in.Index)
+}) (*placementAnswer, error) {
+	told, err := s.service.Placement(ctx, in.Index)
 	if err != nil {
 		return nil, problemOf(err)
 	}
-	return &shelves{told}, nil
+	return &placementAnswer{told}, nil
 }

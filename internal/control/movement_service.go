@@ -17,10 +17,10 @@ import (
 	"github.com/reshelve/reshelve/internal/opensearch/cluster"
 )
 
-// Desk tells of the movements of one place on behalf of a face. That of a served store also takes
+// MovementService tells of the movements of one place on behalf of a face. That of a served store also takes
 // orders for them, begins movements into it, and works for those that it began, in this
 // process and after a restart; other workers may join. Safe for concurrent use.
-type Desk struct {
+type MovementService struct {
 	control *Control
 	d       *drive.Driver
 	side    *side  // of a served store; nil: it takes no orders
@@ -33,7 +33,7 @@ type Desk struct {
 	barred  map[string]barred     // those that it could not work for
 	upkeeps map[[2]string]*upkeep // the last of each index and verb
 	tasks   sync.WaitGroup
-	ctx     context.Context // ends with the desk; nil: it has no store
+	ctx     context.Context // ends with the service; nil: it has no store
 	stop    context.CancelFunc
 	// attending makes it work for what it has begun; more than once is once.
 	attending func()
@@ -44,23 +44,23 @@ type Desk struct {
 const deskSlots = 2
 
 // TakesOrders tells whether it does, or only tells of movements.
-func (k *Desk) TakesOrders() bool { return k.side != nil }
+func (k *MovementService) TakesOrders() bool { return k.side != nil }
 
-// newDesk makes the desk of a place that only tells of its movements.
-func (c *Control) newDesk(records coord.Store) *Desk {
-	return &Desk{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, barred: map[string]barred{}, stop: func() {}, wake: make(chan struct{}, 1)}
+// newMovementService makes the service of a place that only tells of its movements.
+func (c *Control) newMovementService(records coord.Store) *MovementService {
+	return &MovementService{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, barred: map[string]barred{}, stop: func() {}, wake: make(chan struct{}, 1)}
 }
 
-// serveDesk makes the desk of an open folder, which is reached by dial. It works when it is told
+// serveMovements makes the service of an open folder, which is reached by dial. It works when it is told
 // to attend, or has begun a movement. Close ends its work.
-func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *Desk {
-	if c.permits == nil || c.permits.folders { // the orders of a desk do not come from the operator of its process
+func (c *Control) serveMovements(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *MovementService {
+	if c.permits == nil || c.permits.folders { // the orders of a service do not come from the operator of its process
 		c, _ = c.bound(Allowed{}, "reshelve serve", false) // nothing in it can be malformed
 	}
-	k := c.newDesk(opened.folder.Coord)
+	k := c.newMovementService(opened.folder.Coord)
 	k.at, k.logger = dir, logger
 	transport := over(dial)
-	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord, desk: k, lane: opened.lane}
+	k.side = &side{client: cluster.Via(transport, dir), coord: opened.folder.Coord, service: k, lane: opened.lane}
 	ctx, stop := context.WithCancel(context.Background())
 	k.ctx, k.stop = ctx, stop
 	k.attending = sync.OnceFunc(func() {
@@ -73,7 +73,7 @@ func (c *Control) serveDesk(opened *openedFolder, dir string, dial func(context.
 }
 
 // Close gives all leases back and ends the work.
-func (k *Desk) Close() {
+func (k *MovementService) Close() {
 	k.stop()
 	k.tasks.Wait()
 }
@@ -84,7 +84,7 @@ func hostKey(id string) string { return worker.ClosingKey(id) + "/host" }
 
 // attend works for every movement that the store began and that owes something, whoever has
 // resumed it, until ctx ends.
-func (k *Desk) attend(ctx context.Context) {
+func (k *MovementService) attend(ctx context.Context) {
 	var working sync.WaitGroup
 	defer working.Wait()
 	if err := worker.TidyEnded(ctx, k.d); err != nil && ctx.Err() == nil {
@@ -122,7 +122,7 @@ func (k *Desk) attend(ctx context.Context) {
 }
 
 // mind lets the lane of splits and merges look after a movement that owes nothing.
-func (k *Desk) mind(ctx context.Context, m *movement.Record) {
+func (k *MovementService) mind(ctx context.Context, m *movement.Record) {
 	if k.side.lane == nil || !Reshapes(m.Kind) || m.State.Ended() {
 		return
 	}
@@ -132,7 +132,7 @@ func (k *Desk) mind(ctx context.Context, m *movement.Record) {
 }
 
 // rest waits for a second, or until a movement has been begun.
-func (k *Desk) rest(ctx context.Context) {
+func (k *MovementService) rest(ctx context.Context) {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -144,7 +144,7 @@ func (k *Desk) rest(ctx context.Context) {
 
 // hosts tells whether the served store works for a movement. Nobody else reshapes its indices,
 // so it does so for those that were cut off before they had that record.
-func (k *Desk) hosts(ctx context.Context, m *movement.Record) bool {
+func (k *MovementService) hosts(ctx context.Context, m *movement.Record) bool {
 	_, err := k.d.Store().Get(ctx, hostKey(m.ID))
 	return err == nil || fault.Is(err, fault.NotFound) && Reshapes(m.Kind) && k.side.lane != nil
 }
@@ -160,7 +160,7 @@ type barred struct {
 const barredFor = 30 * time.Second
 
 // take marks a movement as one that this process works for; false when it is, or could not be a moment ago.
-func (k *Desk) take(m *movement.Record) bool {
+func (k *MovementService) take(m *movement.Record) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	bar := k.barred[m.ID]
@@ -172,7 +172,7 @@ func (k *Desk) take(m *movement.Record) bool {
 	return true
 }
 
-func (k *Desk) giveBack(m *movement.Record, unable bool) {
+func (k *MovementService) giveBack(m *movement.Record, unable bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.busy, m.ID)
@@ -183,7 +183,7 @@ func (k *Desk) giveBack(m *movement.Record, unable bool) {
 
 // Begin plans a migration into the served store and starts it; the target of the request is
 // the store. It does not wait for the work.
-func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error) {
+func (k *MovementService) Begin(ctx context.Context, req MigrateRequest) (*Movement, error) {
 	req.Target, req.Logger = k.at, k.logger
 	req.stored = func(ctx context.Context, d *drive.Driver, id string) error {
 		return d.Make(ctx, hostKey(id), struct{}{})
@@ -197,7 +197,7 @@ func (k *Desk) Begin(ctx context.Context, req MigrateRequest) (*Movement, error)
 }
 
 // Movements are all, by ID, without their progress.
-func (k *Desk) Movements(ctx context.Context) ([]movement.Record, error) {
+func (k *MovementService) Movements(ctx context.Context) ([]movement.Record, error) {
 	return movementsAt(ctx, k.d, k.at)
 }
 
@@ -211,7 +211,7 @@ type cachedLook struct {
 
 // Look is one movement with its progress, which may be some seconds old where a look is
 // expensive; not so its state.
-func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
+func (k *MovementService) Look(ctx context.Context, id string) (*Movement, error) {
 	r, err := k.d.Shown(ctx, id)
 	if err != nil {
 		return nil, k.ordered(err, id)
@@ -239,7 +239,7 @@ func (k *Desk) Look(ctx context.Context, id string) (*Movement, error) {
 }
 
 // ordered is the function of that name for clients by HTTP.
-func (k *Desk) ordered(err error, id string) error {
+func (k *MovementService) ordered(err error, id string) error {
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return fault.WithNext(err, "GET /_reshelve/movements lists those that are there")
@@ -250,7 +250,7 @@ func (k *Desk) ordered(err error, id string) error {
 }
 
 // Tell lets a verb happen to a movement. It does not wait for what workers then do.
-func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
+func (k *MovementService) Tell(ctx context.Context, o Order) (*Movement, error) {
 	id, err := k.control.carryOut(ctx, k.d, k.side, &o, func(id string) error { return k.d.Make(ctx, hostKey(id), struct{}{}) })
 	if err != nil {
 		return nil, k.ordered(err, o.ID)
@@ -266,13 +266,13 @@ func (k *Desk) Tell(ctx context.Context, o Order) (*Movement, error) {
 }
 
 // SetAside takes the damaged record of a movement out of the way; see [Control.SetAside].
-func (k *Desk) SetAside(ctx context.Context, id string) (*SetAside, error) {
+func (k *MovementService) SetAside(ctx context.Context, id string) (*SetAside, error) {
 	s, err := setAside(ctx, k.d, id)
 	return s, k.ordered(err, id)
 }
 
 // Throttle changes the limits of a movement; see [Control.Throttle].
-func (k *Desk) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
+func (k *MovementService) Throttle(ctx context.Context, o Order, change LimitsChange) (*Movement, error) {
 	o.At = k.at
 	m, err := throttle(ctx, k.d, k.side, o, change)
 	return m, k.ordered(err, o.ID)

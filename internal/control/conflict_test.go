@@ -29,10 +29,10 @@ func (s *starter) step(t *testing.T, plan *migrate.Plan, other *starter) bool {
 	case s.passed:
 		s.state = movement.Running
 	default:
-		var all []rival
+		var all []otherMovement
 		for _, one := range []*starter{s, other} {
 			if one.stored && !one.gone {
-				all = append(all, rival{id: one.id, state: one.state, indices: written(plan)})
+				all = append(all, otherMovement{id: one.id, state: one.state, indices: written(plan)})
 			}
 		}
 		met := meets(all, plan, s.id)
