@@ -71,7 +71,7 @@
 //	where movements meet     side.go, coordination.go, conflict.go
 //	comparing alone          compare.go, compare_checks.go; once more what has finished: compare_again.go
 //	one movement             movement.go: verbs, movement_repair.go; movements_look.go: how far it is, and how fast;
-//	                         movements_desk.go: orders where a store is open
+//	                         movement_service.go: orders where a store is open
 //	splits and merges        reshape.go: plan and begin; reshape_weigh.go: where the documents lie;
 //	                         reshape_pause.go: how long requests will wait;
 //	                         reshape_place.go: placement; reshape_reach.go: the same from elsewhere;
