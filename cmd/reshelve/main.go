@@ -111,7 +111,7 @@ func limits(o control.FaceOptions) gateway.Options {
 func front(o control.FaceOptions) *http.Server { return limits(o).HTTP() }
 
 // face puts the HTTP API before a store.
-func face(s *control.Store, o control.FaceOptions, movements coord.Store) *http.Server {
+func face(s *store.Store, o control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, limits(o)).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/reshelve/reshelve/internal/cli"
 	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/coord"
@@ -24,11 +26,11 @@ import (
 	"github.com/reshelve/reshelve/internal/coord/remote"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/movement"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/shard/embedded"
 	"github.com/reshelve/reshelve/internal/store/shard/shardtest"
 	"github.com/reshelve/reshelve/snapshot/blob"
 	"github.com/reshelve/reshelve/snapshot/blob/folder"
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestScripts runs the conversations of testdata/script. Beside the usual
@@ -110,7 +112,7 @@ func openFolder(ctx context.Context, dir string, o control.FolderOptions) (contr
 
 func front(control.FaceOptions) *http.Server { return gateway.Options{}.HTTP() }
 
-func face(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
+func face(s *store.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
 	server := gateway.New(s, gateway.Options{}).HTTP()
 	gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 	return server

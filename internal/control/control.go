@@ -9,6 +9,7 @@ import (
 	"github.com/reshelve/reshelve/internal/coord"
 	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/internal/opensearch/cluster"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/shard"
 	"github.com/reshelve/reshelve/snapshot"
 	"github.com/reshelve/reshelve/snapshot/blob"
@@ -31,7 +32,7 @@ type Wiring struct {
 	// Front is a server of HTTP with the limits of a face, and without a handler.
 	Front func(o FaceOptions) *http.Server
 	// Face answers HTTP for a store, and offers the records of its movements.
-	Face func(s *Store, o FaceOptions, movements coord.Store) *http.Server
+	Face func(s *store.Store, o FaceOptions, movements coord.Store) *http.Server
 	// Steer lets a server take orders for movements too; nil: none does.
 	Steer func(server *http.Server, d *MovementService)
 }

@@ -64,7 +64,7 @@
 //	reading a snapshot       read.go, documents.go, ahead.go; list.go, inspect.go, verify.go, estimate.go
 //	the indices of a store   indices.go, counts.go; place.go: which store, and how it is reached
 //	serving                  serve.go, listen.go, doors.go: which requests are accepted; socket.go,
-//	                         store.go, health.go, successor.go
+//	                         health.go, successor.go
 //	planning a migration     plan.go, delta.go, taking.go, rename.go; plan_checks.go: what forbids it;
 //	                         preview.go: all of that for people
 //	what it may open         permits.go, access.go

@@ -6,9 +6,10 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
-	"golang.org/x/sync/errgroup"
 )
 
 // InspectRequest asks what a snapshot holds.

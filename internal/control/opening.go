@@ -11,6 +11,7 @@ import (
 
 	"github.com/reshelve/reshelve/internal/door"
 	"github.com/reshelve/reshelve/internal/fault"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // ServeHealth is the answer of the health of a served store: status 200 when it is ready, or for the liveness alive, and else 503.
@@ -30,8 +31,8 @@ type ServeHealth struct {
 type serveHealth struct {
 	data  string
 	since time.Time
-	store *Store // nil while the folder is opened
-	disk  *pulse // whether writes are taken
+	store *store.Store // nil while the folder is opened
+	disk  *pulse       // whether writes are taken
 }
 
 // answers tells whether a request is for health. An index of that name is the store's own matter.

@@ -15,6 +15,7 @@ import (
 	"github.com/reshelve/reshelve/internal/coord"
 	coordmemory "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/door"
+	"github.com/reshelve/reshelve/internal/store"
 	shardmemory "github.com/reshelve/reshelve/internal/store/shard/memory"
 )
 
@@ -46,7 +47,7 @@ func TestAStoreOutlivesAFailedAccept(t *testing.T) {
 			return Folder{Coord: coordmemory.New(), Engine: shardmemory.New(shardmemory.Options{})}, nil
 		},
 		Front: func(FaceOptions) *http.Server { return &http.Server{ReadHeaderTimeout: time.Minute} },
-		Face: func(*Store, FaceOptions, coord.Store) *http.Server {
+		Face: func(*store.Store, FaceOptions, coord.Store) *http.Server {
 			return &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })}
 		},
 	})

@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/reshelve/reshelve/internal/document"
 	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/snapshot"
-	"golang.org/x/sync/errgroup"
 )
 
 // ReadRequest asks for the documents of a snapshot, in the order of index name

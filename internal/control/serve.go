@@ -219,7 +219,7 @@ func checkServed(dir string) error {
 // openedFolder is a folder with its store.
 type openedFolder struct {
 	folder Folder
-	store  *Store
+	store  *store.Store
 	lane   *reshard.Lane // of the store
 }
 
@@ -233,7 +233,7 @@ func (c *Control) openFolder(ctx context.Context, dir string, o FolderOptions) (
 	if err != nil {
 		return nil, errors.Join(fault.At(err, dir), folder.Engine.Close(), folder.Coord.Close())
 	}
-	return &openedFolder{folder: folder, store: NewStore(s), lane: &reshard.Lane{Store: s}}, nil
+	return &openedFolder{folder: folder, store: s, lane: &reshard.Lane{Store: s}}, nil
 }
 
 // movements are the records of the folder's movements, which it offers; what else lies in

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
@@ -129,7 +129,7 @@ func (c *call) forceMerge() error {
 	if err != nil {
 		return err
 	}
-	var wish control.Merging
+	var wish store.Merging
 	if wish.Expunge, err = c.boolean("only_expunge_deletes", false); err != nil {
 		return err
 	}

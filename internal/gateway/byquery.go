@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/document"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
@@ -98,7 +98,7 @@ func (c *call) reindex() error {
 }
 
 // notIntoItself refuses a destination that is one of the sources.
-func (c *call) notIntoItself(asked *query.Reindex, where control.Where) error {
+func (c *call) notIntoItself(asked *query.Reindex, where store.Where) error {
 	sources, err := c.s.store.Resolve(c.ctx(), where.Expression)
 	if err != nil {
 		return err
@@ -114,8 +114,8 @@ func (c *call) notIntoItself(asked *query.Reindex, where control.Where) error {
 }
 
 // into is where and how documents are copied.
-func into(asked *query.Reindex) *control.Into {
-	i := &control.Into{Target: asked.Dest, Create: asked.Create}
+func into(asked *query.Reindex) *store.Into {
+	i := &store.Into{Target: asked.Dest, Create: asked.Create}
 	switch asked.VersionType {
 	case "external", "external_gt":
 		i.Versioned, i.VersionType = true, document.External
@@ -142,7 +142,7 @@ func (c *call) ownContent() ([]byte, error) {
 }
 
 // change is what is common to all changes by query.
-func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
+func (c *call) change(asked *query.ByQuery) (q store.ByQuery, err error) {
 	for _, p := range []struct{ name, only string }{{"requests_per_second", "-1"}, {"search_timeout", ""}, {"pipeline", ""}, {"terminate_after", ""}, {"stats", ""}} {
 		if text, set := c.has(p.name); set && text != p.only {
 			return q, notYet("[" + p.name + "]")
@@ -150,7 +150,7 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 	}
 	x := searching{Search: asked.Search}
 	x.Aggs, x.Timeout = nil, 0 // they would be told nowhere; timeout is of the writes
-	q = control.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
+	q = store.ByQuery{Batch: asked.Search.Size, Proceed: asked.Proceed}
 	if q.Request, err = x.request(0, catalog.SearchRules{}); err != nil {
 		return q, err
 	}
@@ -165,7 +165,7 @@ func (c *call) change(asked *query.ByQuery) (q control.ByQuery, err error) {
 }
 
 // finish does the change, or begins it as a task, and answers.
-func (c *call) finish(action, description string, q control.ByQuery) error {
+func (c *call) finish(action, description string, q store.ByQuery) error {
 	wait, err := c.boolean("wait_for_completion", true)
 	if err != nil {
 		return err
@@ -180,8 +180,8 @@ func (c *call) finish(action, description string, q control.ByQuery) error {
 		return c.answer(http.StatusOK, object{{"task", fmt.Sprintf("%s:%d", c.s.nodeID(), t.ID)}})
 	}
 	began := time.Now()
-	progress, err := c.s.store.Change(c.ctx(), q, func(control.Progress) {})
-	var phase *control.PhaseError
+	progress, err := c.s.store.Change(c.ctx(), q, func(store.Progress) {})
+	var phase *store.PhaseError
 	if errors.As(err, &phase) {
 		return c.failedPhase(phase)
 	}
@@ -197,7 +197,7 @@ func (c *call) finish(action, description string, q control.ByQuery) error {
 }
 
 // progressObject tells what a change by query has done; whole: with its failures.
-func progressObject(action string, p control.Progress, whole bool) object {
+func progressObject(action string, p store.Progress, whole bool) object {
 	told := object{{"total", p.Total}}
 	if action != deleteAction {
 		told.add("updated", p.Updated)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
@@ -30,7 +30,7 @@ func (c *call) catCount() error {
 		if err != nil {
 			return nil, err
 		}
-		total, _, err := c.s.store.Count(c.ctx(), control.Where{Expression: e}, nil)
+		total, _, err := c.s.store.Count(c.ctx(), store.Where{Expression: e}, nil)
 		return [][]any{append(clockCells(), total)}, err
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	shard "github.com/reshelve/reshelve/internal/store/shard/memory"
@@ -30,7 +29,7 @@ func newServer(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return New(control.NewStore(s), o)
+	return New(s, o)
 }
 
 // turn is one request of a conversation and what was answered.

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	shard "github.com/reshelve/reshelve/internal/store/shard/memory"
@@ -51,7 +50,7 @@ func TestAPanicIsAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	gateway := New(control.NewStore(s), Options{})
+	gateway := New(s, Options{})
 	gateway.routes.add(&route{"GET POST", "/_panic", "", func(c *call) error {
 		if _, err := c.content(); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	shard "github.com/reshelve/reshelve/internal/store/shard/memory"
@@ -23,7 +22,7 @@ func TestCredentialsAreToldToBeIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	s := New(control.NewStore(st), Options{})
+	s := New(st, Options{})
 	for _, path := range []string{"/", "/_search", "/nosuch", "/_nonsense/x/y/z", "/_search?nonsense"} {
 		for _, credentials := range []string{"", "Basic c2VjcmV0OnNlY3JldA==", "ApiKey c2VjcmV0OnNlY3JldA==", "Bearer c2VjcmV0OnNlY3JldA=="} {
 			r := httptest.NewRequest("GET", path, nil)

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/index/search"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 	"github.com/reshelve/reshelve/internal/opensearch/java"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // telling is what is told of hits, worked out for each index once.
@@ -50,7 +50,7 @@ func (t *telling) failed(h *search.Hit, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return control.Failing(t.found.Index(h), e)
+	return store.Failing(t.found.Index(h), e)
 }
 
 // about is what is told of the hits of one index.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/aggregate"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/index/search"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 	"github.com/reshelve/reshelve/internal/opensearch/java"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // appendAnswer appends the members of what a search found. An index whose hits cannot be
@@ -18,7 +18,7 @@ func (c *call) appendAnswer(out []byte, x *searching) (_ []byte, err error) {
 	begin := len(out)
 	for {
 		out, err = c.appendFoundHits(out[:begin], x)
-		var phase *control.PhaseError
+		var phase *store.PhaseError
 		if !errors.As(err, &phase) {
 			return out, err
 		}
@@ -67,7 +67,7 @@ func (c *call) topHits(x *searching) aggregate.Hits {
 
 // appendSearched appends the shards that were searched, and the indices that the search
 // failed in.
-func (c *call) appendSearched(dst []byte, f *control.Found) []byte {
+func (c *call) appendSearched(dst []byte, f *store.Found) []byte {
 	if len(f.Failed) == 0 {
 		return appendShards(dst, f.Shards)
 	}

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // multiSearch runs several searches, one after the other, and answers each by itself.
@@ -70,7 +70,7 @@ func (c *call) appendOne(dst []byte, h query.Header, x *searching) ([]byte, erro
 	if err != nil {
 		dst = dst[:begin]
 	}
-	var phase *control.PhaseError
+	var phase *store.PhaseError
 	switch {
 	case errors.As(err, &phase):
 		return append(c.appendFailedShards(append(dst, '{'), phase), '}'), nil
@@ -86,9 +86,9 @@ func (c *call) appendOne(dst []byte, h query.Header, x *searching) ([]byte, erro
 }
 
 // headed is where one of several searches looks: its header goes before the URL.
-func (c *call) headed(h query.Header, x *searching) (where control.Where, err error) {
+func (c *call) headed(h query.Header, x *searching) (where store.Where, err error) {
 	if x.PIT != nil {
-		return control.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
+		return store.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
 	}
 	where.Routing = h.Routing
 	if where.Expression, err = c.expression("index", searched); err != nil {

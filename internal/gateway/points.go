@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // pointRoutes are the endpoints of points in time.
@@ -34,7 +34,7 @@ func (c *call) openPoint() error {
 }
 
 // pin opens a point in time for as long as the request asks, up to what a setting allows.
-func (c *call) pin(setting string) (*control.Point, error) {
+func (c *call) pin(setting string) (*store.Point, error) {
 	keep, err := c.duration("keep_alive", 0)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,8 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/document"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // rowsPage is from how many bytes on a page of rows is whole, where none are asked for.
@@ -31,7 +31,7 @@ func (c *call) rows() error {
 	if err != nil {
 		return err
 	}
-	of := control.RowsOf{Where: control.Where{Point: c.text("pit", ""), Keep: keep}, Part: int(slice), Parts: int(slices), After: c.text("after", "")}
+	of := store.RowsOf{Where: store.Where{Point: c.text("pit", ""), Keep: keep}, Part: int(slice), Parts: int(slices), After: c.text("after", "")}
 	err = c.s.store.Rows(c.ctx(), of, func(row *document.Row) (more bool, err error) {
 		before := len(c.out)
 		c.out = row.Append(c.out)

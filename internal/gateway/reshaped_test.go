@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/placement"
@@ -59,7 +58,7 @@ func TestASplitChangesNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = s.Close(), e.Close() }()
-	server := New(control.NewStore(s), Options{})
+	server := New(s, Options{})
 	do := func(request, index string) string {
 		parts := strings.SplitN(strings.ReplaceAll(request, "INDEX", "/"+index), " ", 3)
 		r := httptest.NewRequest(parts[0], parts[1], strings.NewReader(parts[2]))

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/index/search"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
@@ -22,7 +22,7 @@ var scrollRoutes = []route{
 }
 
 // scroll is a search whose readers stay for its next pages.
-func (c *call) scroll(x *searching, where control.Where, r search.Request) error {
+func (c *call) scroll(x *searching, where store.Where, r search.Request) error {
 	keep, err := c.duration("scroll", 0)
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/aggregate"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/index/search"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/catalog"
 )
 
@@ -57,7 +57,7 @@ type searching struct {
 	query.Search
 	asInt, typed bool
 	aggs         *aggregate.Collector // nil: none
-	found        *control.Found
+	found        *store.Found
 	tellings     map[*query.Fetch]*telling // of this answer
 }
 
@@ -88,7 +88,7 @@ func (c *call) search() error {
 }
 
 // answerSearch runs a search and sends its answer.
-func (c *call) answerSearch(x *searching, where control.Where) error {
+func (c *call) answerSearch(x *searching, where store.Where) error {
 	err := c.run(x, where)
 	if err == nil {
 		defer x.found.Close()
@@ -99,7 +99,7 @@ func (c *call) answerSearch(x *searching, where control.Where) error {
 			err = errors.Join(err, failed)
 		}
 	}
-	var phase *control.PhaseError
+	var phase *store.PhaseError
 	if errors.As(err, &phase) {
 		return c.failedPhase(phase)
 	}
@@ -112,7 +112,7 @@ func (c *call) answerSearch(x *searching, where control.Where) error {
 }
 
 // where is what the request searches in.
-func (c *call) where(x *searching) (where control.Where, err error) {
+func (c *call) where(x *searching) (where store.Where, err error) {
 	if x.PIT != nil && c.name("index") != "" {
 		return where, exception.New(exception.ActionRequestValidation, "Validation Failed: 1: [indices] cannot be used with point in time;")
 	}
@@ -123,7 +123,7 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 		if most := c.s.store.SearchRules().KeepPoint; x.PIT.KeepAlive > most {
 			return where, tooLong(catalog.SpanText(x.PIT.KeepAlive), "point_in_time.max_keep_alive", most)
 		}
-		return control.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
+		return store.Where{Point: x.PIT.ID, Keep: x.PIT.KeepAlive}, nil
 	}
 	where.Routing = c.text("routing", "")
 	where.Expression, err = c.expression("index", searched)
@@ -132,7 +132,7 @@ func (c *call) where(x *searching) (where control.Where, err error) {
 
 // run searches. What the server finds out only when it asks the shards is a PhaseError,
 // when there are shards to be asked.
-func (c *call) run(x *searching, where control.Where) (err error) {
+func (c *call) run(x *searching, where store.Where) (err error) {
 	partial, err := c.boolean("allow_partial_search_results", true)
 	if err != nil {
 		return err
@@ -167,9 +167,9 @@ func (c *call) run(x *searching, where control.Where) (err error) {
 func (c *call) phase(e catalog.Expression, cause *exception.Error) error {
 	names, err := c.s.store.Resolve(c.ctx(), e)
 	if err == nil && len(names) > 0 {
-		failed := &control.PhaseError{}
+		failed := &store.PhaseError{}
 		for _, name := range names {
-			failed.Failed = append(failed.Failed, control.FailedIndex{Index: name, Shards: 1, Cause: cause})
+			failed.Failed = append(failed.Failed, store.Failure{Index: name, Shards: 1, Cause: cause})
 		}
 		return failed
 	}
@@ -250,14 +250,14 @@ func (c *call) searchParams(x *searching) (err error) {
 }
 
 // failedPhase answers with a search that failed.
-func (c *call) failedPhase(failed *control.PhaseError) error {
+func (c *call) failedPhase(failed *store.PhaseError) error {
 	c.out = append(c.appendFailedShards(append(c.out[:0], '{'), failed), '}')
 	c.look.filter = nil
 	return c.send(phaseStatus(failed))
 }
 
 // phaseStatus is that of the first failure, or of the last for which the server is to blame.
-func phaseStatus(failed *control.PhaseError) int {
+func phaseStatus(failed *store.PhaseError) int {
 	status := exception.From(failed.Failed[0].Cause).Status()
 	for _, f := range failed.Failed[1:] {
 		if s := exception.From(f.Cause).Status(); s >= http.StatusInternalServerError {
@@ -268,7 +268,7 @@ func phaseStatus(failed *control.PhaseError) int {
 }
 
 // appendFailedShards appends the members of a search that failed.
-func (c *call) appendFailedShards(out []byte, failed *control.PhaseError) []byte {
+func (c *call) appendFailedShards(out []byte, failed *store.PhaseError) []byte {
 	out = append(out, `"error":{"root_cause":[`...)
 	for i, f := range failed.Failed {
 		if i > 0 {
@@ -296,7 +296,7 @@ func (c *call) appendFailedShards(out []byte, failed *control.PhaseError) []byte
 
 // appendFailures appends the list of the indices that a search failed in: the server tells
 // one shard of those that failed for the same reason.
-func (c *call) appendFailures(out []byte, failed []control.FailedIndex) []byte {
+func (c *call) appendFailures(out []byte, failed []store.Failure) []byte {
 	for i, f := range failed {
 		out = append(out, "[,"[min(i, 1)])
 		out = appendString(append(out, `{"shard":0,"index":`...), f.Index)
@@ -331,12 +331,12 @@ func (c *call) count() error {
 	if err := c.countsAll(); err != nil {
 		return err
 	}
-	where := control.Where{Routing: c.text("routing", "")}
+	where := store.Where{Routing: c.text("routing", "")}
 	if where.Expression, err = c.expression("index", searched); err != nil {
 		return err
 	}
 	total, found, err := c.s.store.Count(c.ctx(), where, q)
-	var phase *control.PhaseError
+	var phase *store.PhaseError
 	if errors.As(err, &phase) {
 		return c.failedPhase(phase)
 	}

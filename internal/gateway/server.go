@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // Server answers HTTP requests from a store. Safe for concurrent use.
 type Server struct {
-	store    *control.Store
+	store    *store.Store
 	options  Options
 	routes   *node
 	inFlight atomic.Int64 // bytes of bodies
@@ -32,7 +32,7 @@ func (s *Server) told(status int) int {
 }
 
 // New makes a server in front of a store. The store outlives it.
-func New(s *control.Store, o Options) *Server {
+func New(s *store.Store, o Options) *Server {
 	server := &Server{store: s, options: o.withDefaults(), routes: &node{}, started: time.Now()}
 	server.calls.New = func() any { return new(call) }
 	routes := allRoutes()
@@ -83,7 +83,7 @@ func (c *call) outdate() error {
 	if err != nil || version < 1 {
 		return exception.New(exception.IllegalArgument, "the header [%s] is [%s], and must be the version of a placement", outdated, text)
 	}
-	c.r = c.r.WithContext(control.RoutedBy(c.ctx(), version))
+	c.r = c.r.WithContext(store.WithPlacement(c.ctx(), version))
 	return nil
 }
 

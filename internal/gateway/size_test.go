@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/shard/embedded"
@@ -74,7 +73,7 @@ func openFolder(t *testing.T, dir string, names *coord.Store) (server *Server, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(control.NewStore(s), Options{}), func() { _, _ = s.Close(), e.Close() }
+	return New(s, Options{}), func() { _, _ = s.Close(), e.Close() }
 }
 
 // TestSizesBesideDeletedIndices: small indices, which share files, are shown as large as before when

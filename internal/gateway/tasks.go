@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 	"github.com/reshelve/reshelve/internal/opensearch/wildcard"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 // taskRoutes are the endpoints of work that goes on after its request was answered.
@@ -20,12 +20,12 @@ var taskRoutes = []route{
 }
 
 // task finds the task that the path names.
-func (c *call) task() (control.TaskState, error) {
+func (c *call) task() (store.TaskState, error) {
 	id := c.name("task_id")
 	node, number, both := strings.Cut(id, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if !both || err != nil {
-		return control.TaskState{}, exception.New(exception.IllegalArgument, "malformed task id %s", id)
+		return store.TaskState{}, exception.New(exception.IllegalArgument, "malformed task id %s", id)
 	}
 	if node == c.s.nodeID() {
 		if t := c.s.store.Task(n); t != nil {
@@ -33,10 +33,10 @@ func (c *call) task() (control.TaskState, error) {
 		}
 	}
 	if node != c.s.nodeID() {
-		return control.TaskState{}, exception.New(exception.ResourceNotFound,
+		return store.TaskState{}, exception.New(exception.ResourceNotFound,
 			"task [%s] belongs to the node [%s] which isn't part of the cluster and there is no record of the task", id, node)
 	}
-	return control.TaskState{}, exception.New(exception.ResourceNotFound, "task [%s] isn't running and hasn't stored its results", id)
+	return store.TaskState{}, exception.New(exception.ResourceNotFound, "task [%s] isn't running and hasn't stored its results", id)
 }
 
 // getTask tells how far a task has come, and its answer when it is done.
@@ -65,7 +65,7 @@ func (c *call) getTask() error {
 	return c.answer(http.StatusOK, told)
 }
 
-func (c *call) taskObject(t control.TaskState) object {
+func (c *call) taskObject(t store.TaskState) object {
 	headers := object{}
 	if t.Opaque != "" {
 		headers.add(opaqueHeader, t.Opaque)
@@ -81,7 +81,7 @@ const opaqueHeader = "X-Opaque-Id"
 // listTasks tells which tasks are at work.
 func (c *call) listTasks() error { return c.tellTasks(c.s.store.Tasks()) }
 
-func (c *call) tellTasks(working []control.TaskState) error {
+func (c *call) tellTasks(working []store.TaskState) error {
 	tasks := object{}
 	list := array{}
 	for _, t := range working {
@@ -106,7 +106,7 @@ func (c *call) tellTasks(working []control.TaskState) error {
 }
 
 // meant reports whether the parameter actions names a task, or is not there.
-func (c *call) meant(t control.TaskState) bool {
+func (c *call) meant(t store.TaskState) bool {
 	actions, asked := c.has("actions")
 	if !asked {
 		return true
@@ -122,7 +122,7 @@ func (c *call) meant(t control.TaskState) bool {
 // cancelTasks lets one task, or all that are meant, end early. What they have changed
 // stays changed.
 func (c *call) cancelTasks() error {
-	var cancelled []control.TaskState
+	var cancelled []store.TaskState
 	if c.name("task_id") != "" {
 		t, err := c.task()
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/shard"
@@ -60,7 +59,7 @@ func TestTwins(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _, _ = s.Close(), e.Close() }()
-			server, n := New(control.NewStore(s), Options{}), 0
+			server, n := New(s, Options{}), 0
 			rapid.Check(t, func(t *rapid.T) {
 				if n++; n%5 == 0 || !testing.Short() {
 					play(t, server, s, n, c.hides)

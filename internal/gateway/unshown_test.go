@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/fault"
 	"github.com/reshelve/reshelve/internal/store"
@@ -38,7 +37,7 @@ func TestWhatCouldNotBeRefreshedIsNotSaidToBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	s := New(control.NewStore(st), Options{})
+	s := New(st, Options{})
 	do := func(method, path, body string) string {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", applicationJSON)

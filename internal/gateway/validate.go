@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/index/query"
 	"github.com/reshelve/reshelve/internal/index/search"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/store"
 )
 
 const validateParams = expressionParams + queryParams + "explain rewrite all_shards source source_content_type "
@@ -29,7 +29,7 @@ func (c *call) validate() error {
 	if err != nil {
 		return err
 	}
-	where := control.Where{}
+	where := store.Where{}
 	if where.Expression, err = c.expression("index", searched); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *call) validate() error {
 }
 
 // validated tells what the indices make of a query.
-func validated(all []control.Validated, explain bool) object {
+func validated(all []store.Validated, explain bool) object {
 	valid, shards := true, 0
 	list := array{}
 	for _, v := range all {

@@ -13,7 +13,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/coord"
 	"github.com/reshelve/reshelve/internal/coord/coordtest"
 	"github.com/reshelve/reshelve/internal/coord/memory"
@@ -36,7 +35,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
+	server := httptest.NewServer(gateway.New(s, gateway.Options{}))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/coord/remote"
 	"github.com/reshelve/reshelve/internal/gateway"
+	"github.com/reshelve/reshelve/internal/store"
 	"github.com/reshelve/reshelve/internal/store/shard"
 	"github.com/reshelve/reshelve/snapshot/blob"
 	"github.com/reshelve/reshelve/snapshot/blob/folder"
@@ -26,7 +27,7 @@ func Serve(t testing.TB, engine shard.Engine, around ...func(http.Handler) http.
 			return control.Folder{Coord: memory.New(), Engine: engine}, nil
 		},
 		Front: func(control.FaceOptions) *http.Server { return gateway.Options{}.HTTP() },
-		Face: func(s *control.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
+		Face: func(s *store.Store, _ control.FaceOptions, movements coord.Store) *http.Server {
 			server := gateway.New(s, gateway.Options{}).HTTP()
 			gateway.Offer(server, remote.Root, remote.NewHandler(movements))
 			return server

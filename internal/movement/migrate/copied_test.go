@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/movement"
@@ -50,7 +49,7 @@ func newCopied(t *testing.T, name string) *copied {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
+	server := httptest.NewServer(gateway.New(s, gateway.Options{}))
 	t.Cleanup(server.Close)
 	target, err := cluster.New(server.URL, nil)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/movement/migrate"
@@ -29,7 +28,7 @@ func TestAliasesThatAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
+	server := httptest.NewServer(gateway.New(s, gateway.Options{}))
 	defer server.Close()
 	target, err := cluster.New(server.URL, nil)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/coord"
 	"github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/document"
@@ -196,7 +195,7 @@ func emptyLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	l := &library{target: &slow{to: gateway.New(control.NewStore(s), gateway.Options{})}, store: memory.New(), log: &strings.Builder{}, crawls: 30 * time.Millisecond}
+	l := &library{target: &slow{to: gateway.New(s, gateway.Options{})}, store: memory.New(), log: &strings.Builder{}, crawls: 30 * time.Millisecond}
 	l.copied = &copied{t: t, target: cluster.Via(l.target, "the target"), driver: drive.New(l.store, 0), repository: filepath.Join(t.TempDir(), "repo"), keep: true}
 	if err := os.CopyFS(l.repository, os.DirFS("../../../testdata/repositories/opensearch-2.19.0-basic/repo")); err != nil {
 		t.Fatal(err)

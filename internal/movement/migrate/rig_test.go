@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/movement"
@@ -47,7 +46,7 @@ func newRig(t *testing.T, repository, name string) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
+	server := httptest.NewServer(gateway.New(s, gateway.Options{}))
 	t.Cleanup(server.Close)
 	r := &rig{T: t, url: server.URL, driver: drive.New(coord.New(), 0), repository: filepath.Join("../../../testdata/repositories", repository, "repo")}
 	if r.target, err = cluster.New(server.URL, nil); err != nil {

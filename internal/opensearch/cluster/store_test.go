@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/opensearch/cluster"
@@ -28,7 +27,7 @@ func ownStore(t testing.TB) *cluster.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(gateway.New(control.NewStore(s), gateway.Options{}))
+	server := httptest.NewServer(gateway.New(s, gateway.Options{}))
 	address := server.Listener.Addr().String()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", address)

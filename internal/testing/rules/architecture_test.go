@@ -154,12 +154,12 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestAdaptersAreWiredInOnePlace: only cmd/reshelve may import an adapter, and a
-// face only what is below it through control.
+// TestAdaptersAreWiredInOnePlace: only cmd/reshelve may import an adapter, and a user interface only
+// what takes its orders and the vocabularies of its requests and answers.
 func TestAdaptersAreWiredInOnePlace(t *testing.T) {
 	faces := map[string][]string{
 		"internal/cli": {"control", "document", "fault", "movement", "movement/work"},
-		"internal/gateway": {"control", "document", "fault", "movement", "store/catalog", "store/placement", "store/routing",
+		"internal/gateway": {"control", "document", "fault", "movement", "store", "store/catalog", "store/placement", "store/routing",
 			"index/aggregate", "index/analysis", "index/fields", "index/highlight", "index/mapping", "index/query", "index/search", "index/segment",
 			"opensearch/date", "opensearch/exception", "opensearch/java", "opensearch/token", "opensearch/wildcard", "opensearch/xcontent"},
 	}

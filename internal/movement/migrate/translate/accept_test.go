@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	coord "github.com/reshelve/reshelve/internal/coord/memory"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/movement/migrate/translate"
@@ -79,7 +78,7 @@ func handler(t *testing.T) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	server := gateway.New(control.NewStore(s), gateway.Options{})
+	server := gateway.New(s, gateway.Options{})
 	return func(method, path string, body []byte) (int, []byte, error) {
 		request := httptest.NewRequest(method, path, strings.NewReader(string(body)))
 		if body != nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reshelve/reshelve/internal/control"
 	"github.com/reshelve/reshelve/internal/coord/local"
 	"github.com/reshelve/reshelve/internal/gateway"
 	"github.com/reshelve/reshelve/internal/store"
@@ -41,7 +40,7 @@ func inside(b *testing.B, shards string) *gateway.Server {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _, _, _ = s.Close(), engine.Close(), records.Close() })
-	server := gateway.New(control.NewStore(s), gateway.Options{})
+	server := gateway.New(s, gateway.Options{})
 	say(b, server, "PUT", "/"+peers.Index, []byte(strings.Replace(corpus.Index, `"number_of_shards":1`, `"number_of_shards":`+shards, 1)))
 	return server
 }
