@@ -6,6 +6,7 @@ import (
 
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 	"github.com/reshelve/reshelve/internal/opensearch/token"
 )
 
@@ -46,7 +47,7 @@ func (s *compositeSource) whole(v fields.Value) (int64, error) {
 	if err != nil {
 		return 0, exception.NotNumber(v.Text)
 	}
-	return cast(f), nil
+	return java.Long(f), nil
 }
 
 // classOfValue is what the server's language calls the type of a value.

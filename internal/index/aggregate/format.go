@@ -117,7 +117,7 @@ func (f *format) realText(dst []byte, v float64) []byte {
 	case decimals:
 		return f.decimal.AppendDouble(dst, v)
 	case dates:
-		return f.dates.AppendFormat(dst, cast(v), 0, f.zone)
+		return f.dates.AppendFormat(dst, java.Long(v), 0, f.zone)
 	case truth:
 		return strconv.AppendBool(dst, v != 0)
 	}
@@ -135,19 +135,6 @@ func (f *format) wholeText(dst []byte, n int64) []byte {
 		return strconv.AppendBool(dst, n != 0)
 	}
 	return strconv.AppendInt(dst, n, 10)
-}
-
-// cast makes a long of a double, as Java does it.
-func cast(v float64) int64 {
-	switch {
-	case v != v:
-		return 0
-	case v >= math.MaxInt64:
-		return math.MaxInt64
-	case v <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(v)
 }
 
 // appendNumber appends the JSON of a double: numbers that JSON has no form for are texts.

@@ -7,6 +7,7 @@ import (
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/index/segment"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
 func newDateHistogram(n *node, k *DateHistogram, o Options) worker {
@@ -101,7 +102,7 @@ func (s *dateScale) keys(r *numbers, docs []segment.Doc) (at []int32, keys []int
 		at, f = r.reals(docs)
 		keys = r.n
 		for i, v := range f {
-			keys[i] = cast(v)
+			keys[i] = java.Long(v)
 		}
 	}
 	n := 0

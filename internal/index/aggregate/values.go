@@ -12,6 +12,7 @@ import (
 	"github.com/reshelve/reshelve/internal/index/segment"
 	"github.com/reshelve/reshelve/internal/opensearch/date"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
 // class is how values are compared and told.
@@ -281,7 +282,7 @@ func (v *values) number(value fields.Value) (whole int64, real float64, err erro
 	if bad != nil {
 		return 0, 0, exception.NotNumber(text)
 	}
-	return cast(real), real, nil
+	return java.Long(real), real, nil
 }
 
 // day reads a date, of the format of the field or of the request.

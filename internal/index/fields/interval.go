@@ -18,7 +18,7 @@ import (
 
 func putWholes(c *column, v *mapping.Value) { c.pair(v.Low, v.High) }
 
-func putReals(c *column, v *mapping.Value) { c.pair(realNumber(v.Float), realNumber(v.FloatHigh)) }
+func putReals(c *column, v *mapping.Value) { c.pair(RealBits(v.Float), RealBits(v.FloatHigh)) }
 
 func putAddresses(c *column, v *mapping.Value) { c.term(v.Bytes) }
 
@@ -41,7 +41,7 @@ func (f *Field) Ends(term []byte) (low, high int64) {
 func (f *Field) RealEnds(term []byte) (low, high float64) {
 	l, h := f.Ends(term)
 	if _, real := f.real(); real {
-		return realOf(l), realOf(h)
+		return RealOf(l), RealOf(h)
 	}
 	return float64(l), float64(h)
 }
@@ -154,7 +154,7 @@ func (f *Field) widest() (least, greatest int64) {
 	case "integer_range":
 		return math.MinInt32, math.MaxInt32
 	case "float_range", "double_range":
-		return realNumber(math.Inf(-1)), realNumber(math.Inf(1))
+		return RealBits(math.Inf(-1)), RealBits(math.Inf(1))
 	}
 	return math.MinInt64, math.MaxInt64
 }
@@ -173,7 +173,7 @@ func (f *Field) real() (bits int, ok bool) {
 // endText is an end in messages.
 func (f *Field) endText(n int64) string {
 	if bits, ok := f.real(); ok {
-		return string(java.AppendReal(nil, realOf(n), bits))
+		return string(java.AppendReal(nil, RealOf(n), bits))
 	}
 	return strconv.FormatInt(n, 10)
 }
@@ -183,9 +183,9 @@ func (f *Field) endText(n int64) string {
 func (f *Field) next(n int64, direction int) int64 {
 	switch bits, ok := f.real(); {
 	case bits == 32:
-		return realNumber(float64(math.Nextafter32(float32(realOf(n)), float32(math.Inf(direction)))))
+		return RealBits(float64(math.Nextafter32(float32(RealOf(n)), float32(math.Inf(direction)))))
 	case ok:
-		return realNumber(math.Nextafter(realOf(n), math.Inf(direction)))
+		return RealBits(math.Nextafter(RealOf(n), math.Inf(direction)))
 	case direction > 0 && n == math.MaxInt64, direction < 0 && n == math.MinInt64:
 		return n
 	}
@@ -212,7 +212,7 @@ func (f *Field) Told(v *mapping.Value) mapping.Value {
 	}
 	low, high := v.Low, v.High
 	if v.Kind == mapping.RealRange {
-		low, high = realNumber(v.Float), realNumber(v.FloatHigh)
+		low, high = RealBits(v.Float), RealBits(v.FloatHigh)
 	}
 	least, greatest := f.widest()
 	if v.LowOpen && low != least {
@@ -222,7 +222,7 @@ func (f *Field) Told(v *mapping.Value) mapping.Value {
 		high = f.next(high, 1)
 	}
 	if v.Kind == mapping.RealRange {
-		told.Float, told.FloatHigh = realOf(low), realOf(high)
+		told.Float, told.FloatHigh = RealOf(low), RealOf(high)
 	} else {
 		told.Low, told.High = low, high
 	}
@@ -237,7 +237,7 @@ func (f *Field) Widest(v *mapping.Value) (low, high bool) {
 	}
 	least, greatest := f.widest()
 	if v.Kind == mapping.RealRange {
-		return realNumber(v.Float) == least, realNumber(v.FloatHigh) == greatest
+		return RealBits(v.Float) == least, RealBits(v.FloatHigh) == greatest
 	}
 	return v.Low == least, v.High == greatest
 }
@@ -251,7 +251,7 @@ func (f *Field) numberEnd(v Value, _ bool) (int64, error) {
 	case cut != 0:
 		return 0, exception.New(exception.IllegalArgument, "Value [%s] has a decimal part", mapping.QuoteAsked(v.Kind, v.String()))
 	case value.Kind == mapping.Real:
-		return realNumber(value.Float), nil
+		return RealBits(value.Float), nil
 	}
 	return value.Low, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reshelve/reshelve/internal/index/mapping"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
 // topBit turns the order of unsigned numbers into that of signed ones.
@@ -14,19 +15,19 @@ func putInteger(c *column, v *mapping.Value) { c.out.Number(v.Low) }
 
 func putUnsigned(c *column, v *mapping.Value) { c.out.Number(v.Low ^ topBit) }
 
-func putReal(c *column, v *mapping.Value) { c.out.Number(realNumber(v.Float)) }
+func putReal(c *column, v *mapping.Value) { c.out.Number(RealBits(v.Float)) }
 
 func putScaled(c *column, v *mapping.Value) { c.out.Number(round(v.Float * c.field.def.Scaling())) }
 
-// realNumber gives reals the order of numbers, as Lucene's NumericUtils does: the bits,
-// of negative ones all but the sign turned over. -0 is less than 0.
-func realNumber(v float64) int64 {
+// RealBits is a number of a column that has the order of reals, as in Lucene's NumericUtils: the bits of
+// v, of negative ones all but the sign inverted. -0 is less than 0.
+func RealBits(v float64) int64 {
 	bits := int64(math.Float64bits(v))
 	return bits ^ bits>>63&math.MaxInt64
 }
 
-// realOf is the opposite of realNumber.
-func realOf(n int64) float64 { return math.Float64frombits(uint64(n ^ n>>63&math.MaxInt64)) }
+// RealOf is the inverse of RealBits.
+func RealOf(n int64) float64 { return math.Float64frombits(uint64(n ^ n>>63&math.MaxInt64)) }
 
 // round goes to the nearest whole number, and up from the middle, as Java's Math.round.
 func round(v float64) int64 {
@@ -34,20 +35,7 @@ func round(v float64) int64 {
 	if v-floor >= 0.5 {
 		floor++
 	}
-	return whole(floor)
-}
-
-// whole is a real without fraction as an integer; beyond the range, the end of it.
-func whole(v float64) int64 {
-	switch {
-	case math.IsNaN(v):
-		return 0
-	case v >= math.MaxInt64:
-		return math.MaxInt64
-	case v <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(v)
+	return java.Long(floor)
 }
 
 // number is a whole number of a query as one of the column, and the fraction that was
@@ -107,14 +95,14 @@ func exactReal(f *Field, v Value, _ int64) (Match, error) {
 	if err != nil {
 		return none, err
 	}
-	n := realNumber(value.Float)
+	n := RealBits(value.Float)
 	return numbers(n, n), nil
 }
 
 // realsWithin compares with the bound as a number of 64 or 32 bits, whatever the type
 // rounds to.
 func realsWithin(f *Field, a Asked, _ int64) (Match, error) {
-	least, greatest := realNumber(math.Inf(-1)), realNumber(math.Inf(1))
+	least, greatest := RealBits(math.Inf(-1)), RealBits(math.Inf(1))
 	if a.From != nil {
 		n, err := f.realBound(a.From.Value)
 		if err != nil {
@@ -138,7 +126,7 @@ func (f *Field) realBound(v Value) (int64, error) {
 	if f.row.name == "double" && exception.Is(err, exception.IllegalArgument) {
 		err = nil
 	}
-	return realNumber(value.FloatHigh), err
+	return RealBits(value.FloatHigh), err
 }
 
 func exactScaled(f *Field, v Value, _ int64) (Match, error) {
@@ -161,7 +149,7 @@ func scaledWithin(f *Field, a Asked, _ int64) (Match, error) {
 		if !a.From.Include {
 			scaled = math.Nextafter(scaled, math.Inf(1))
 		}
-		least = whole(math.Ceil(scaled))
+		least = java.Long(math.Ceil(scaled))
 	}
 	if a.To != nil {
 		value, _, err := mapping.AskedNumber(f.row.name, a.To.Value.Kind, a.To.Value.Text)
@@ -172,7 +160,7 @@ func scaledWithin(f *Field, a Asked, _ int64) (Match, error) {
 		if !a.To.Include {
 			scaled = math.Nextafter(scaled, math.Inf(-1))
 		}
-		greatest = whole(math.Floor(scaled))
+		greatest = java.Long(math.Floor(scaled))
 	}
 	return numbers(least, greatest), nil
 }

@@ -188,7 +188,7 @@ func addressText(term []byte) string {
 func (f *Field) Float(n int64) float64 {
 	switch {
 	case f.row.kind == Real:
-		return realOf(n)
+		return RealOf(n)
 	case f.row.name == "scaled_float":
 		return float64(n) * (1 / f.def.Scaling())
 	case f.row.name == "unsigned_long":
@@ -203,9 +203,9 @@ func (f *Field) Float(n int64) float64 {
 func (f *Field) Number(v float64) int64 {
 	switch {
 	case f.row.kind == Real:
-		return realNumber(v)
+		return RealBits(v)
 	case f.row.name == "scaled_float":
-		return whole(math.Floor(f.def.Scaled(v)))
+		return java.Long(math.Floor(f.def.Scaled(v)))
 	case f.row.name == "unsigned_long":
 		v = math.Floor(v)
 		switch {
@@ -216,7 +216,7 @@ func (f *Field) Number(v float64) int64 {
 		}
 		return int64(uint64(v)) ^ topBit
 	case f.row.name == "date_nanos":
-		return whole(math.Floor(v) * 1e6)
+		return java.Long(math.Floor(v) * 1e6)
 	}
-	return whole(math.Floor(v))
+	return java.Long(math.Floor(v))
 }

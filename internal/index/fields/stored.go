@@ -223,7 +223,7 @@ func (f *storedField) appendInterval(dst []byte, v *mapping.Value) []byte {
 	case mapping.AddressRange:
 		low, high = addressText(told.Bytes[:16]), addressText(told.Bytes[16:])
 	case mapping.RealRange:
-		low, high = f.endText(realNumber(told.Float)), f.endText(realNumber(told.FloatHigh))
+		low, high = f.endText(RealBits(told.Float)), f.endText(RealBits(told.FloatHigh))
 	default:
 		low, high = f.endText(told.Low), f.endText(told.High)
 	}

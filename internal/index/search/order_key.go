@@ -11,6 +11,7 @@ import (
 	"github.com/reshelve/reshelve/internal/index/mapping"
 	"github.com/reshelve/reshelve/internal/index/segment"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 	"github.com/reshelve/reshelve/internal/opensearch/token"
 )
 
@@ -240,7 +241,7 @@ func (k *orderKey) missing(one *indexKey) (value, error) {
 	case one.kind == byTerm:
 		return value{null: true}, nil
 	case k.Geo != nil:
-		return k.number(one, bitsOf(math.Inf(1))), nil
+		return k.number(one, fields.RealBits(math.Inf(1))), nil
 	case given:
 		n, err := one.parse(k.Missing.Text)
 		return k.number(one, n), err
@@ -248,9 +249,9 @@ func (k *orderKey) missing(one *indexKey) (value, error) {
 	least := k.first != k.Descending
 	switch {
 	case one.numbers.real() && least:
-		return k.number(one, bitsOf(math.Inf(-1))), nil
+		return k.number(one, fields.RealBits(math.Inf(-1))), nil
 	case one.numbers.real():
-		return k.number(one, bitsOf(math.Inf(1))), nil
+		return k.number(one, fields.RealBits(math.Inf(1))), nil
 	case one.numbers == ints && least:
 		return k.number(one, math.MinInt32), nil
 	case one.numbers == ints:
@@ -264,18 +265,10 @@ func (k *orderKey) missing(one *indexKey) (value, error) {
 // number is a number of an index as a value. Real numbers are given by their bits.
 func (k *orderKey) number(one *indexKey, n int64) value {
 	if k.wide && !one.numbers.real() {
-		return value{n: bitsOf(float64(n)), told: n}
+		return value{n: fields.RealBits(float64(n)), told: n}
 	}
 	return value{n: n, told: n}
 }
-
-// bitsOf are the bits of a real number, in the order of the numbers; realOf is the opposite.
-func bitsOf(v float64) int64 {
-	bits := int64(math.Float64bits(v))
-	return bits ^ bits>>63&math.MaxInt64
-}
-
-func realOf(n int64) float64 { return math.Float64frombits(uint64(n ^ n>>63&math.MaxInt64)) }
 
 // parse reads a number of an index.
 func (one *indexKey) parse(text string) (int64, error) {
@@ -288,7 +281,7 @@ func (one *indexKey) parse(text string) (int64, error) {
 		if one.numbers == floats {
 			f = float64(float32(f))
 		}
-		return bitsOf(f), nil
+		return fields.RealBits(f), nil
 	case one.numbers == unsigned:
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return int64(n ^ 1<<63), nil
@@ -301,21 +294,7 @@ func (one *indexKey) parse(text string) (int64, error) {
 	if err != nil {
 		return 0, exception.NotNumber(text)
 	}
-	return wholeOf(f), nil
-}
-
-// wholeOf cuts a fraction off as Java does: what is beyond the ends is the end, and what is
-// no number is 0. A page after 1e30 is empty, and not the first one again.
-func wholeOf(f float64) int64 {
-	switch {
-	case f != f:
-		return 0
-	case f >= math.MaxInt64:
-		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(f)
+	return java.Long(f), nil
 }
 
 // scalar is a value of search_after as a value of a query.

@@ -50,7 +50,7 @@ func (k *orderKey) conversion(one *indexKey) func(int64) int64 {
 	nanos := f.Type() == "date_nanos"
 	switch {
 	case one.numbers == doubles && f.Kind() != fields.Real, one.numbers == floats && f.Kind() != fields.Real:
-		return func(n int64) int64 { return bitsOf(f.Float(n)) }
+		return func(n int64) int64 { return fields.RealBits(f.Float(n)) }
 	case one.numbers == longs && (f.Kind() == fields.Real || f.Type() == "scaled_float"):
 		return func(n int64) int64 { return int64(f.Float(n)) }
 	case k.NumericType == "date" && nanos:
@@ -119,13 +119,13 @@ func (r *numberReader) choose() int64 {
 	}
 	values := make([]float64, len(r.found))
 	for i, n := range r.found {
-		values[i] = realOf(n)
+		values[i] = fields.RealOf(n)
 	}
 	v := chosen(r.mode, values)
 	if r.one.numbers == floats {
 		v = float64(float32(v))
 	}
-	return bitsOf(v)
+	return fields.RealBits(v)
 }
 
 // chosenWhole is chosen for whole numbers: means are rounded.
@@ -198,7 +198,7 @@ func (k *orderKey) distances(dst []int64, n int64) []int64 {
 		} else {
 			d = arc(g.Lat[i], g.Lon[i], lat, lon)
 		}
-		dst = append(dst, bitsOf(d/metersOf(g.Unit)))
+		dst = append(dst, fields.RealBits(d/metersOf(g.Unit)))
 	}
 	return dst
 }

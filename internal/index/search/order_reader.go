@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 
+	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/index/segment"
 )
 
@@ -56,10 +57,10 @@ func (r rootReader) value(doc segment.Doc, score float32) value {
 // scoreReader is of _score.
 type scoreReader struct{}
 
-func (scoreReader) rank(_ segment.Doc, score float32) int64 { return bitsOf(float64(score)) }
+func (scoreReader) rank(_ segment.Doc, score float32) int64 { return fields.RealBits(float64(score)) }
 func (scoreReader) rankOf(v *value) int64                   { return v.n }
 func (scoreReader) value(_ segment.Doc, score float32) value {
-	return value{n: bitsOf(float64(score))}
+	return value{n: fields.RealBits(float64(score))}
 }
 
 // constantReader is of _index.

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/opensearch/token"
-	"pgregory.net/rapid"
 )
 
 // randomSort draws a key.
@@ -40,7 +41,7 @@ type modelValue struct {
 func (s *Sort) modelValue(t *thing, hit *modelHit) modelValue {
 	switch s.Field {
 	case "_score":
-		return modelValue{n: bitsOf(float64(hit.score))}
+		return modelValue{n: fields.RealBits(float64(hit.score))}
 	case "_id":
 		return modelValue{text: []byte(t.id)}
 	case "n":

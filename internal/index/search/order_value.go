@@ -20,7 +20,7 @@ func (k *orderKey) told(v *value, at *visited, h *Hit) SortValue {
 		p := place{number: at.number, key: h.Key, id: h.ID}
 		return SortValue{Kind: Textual, Text: []byte(p.mark())}
 	case byScore:
-		return real32(realOf(v.n))
+		return real32(fields.RealOf(v.n))
 	case byTerm:
 		if f := k.indices[at.index].field; !v.null && f != nil && f.Kind() == fields.Address {
 			return SortValue{Kind: Textual, Text: bytes.Trim(f.AppendTerm(nil, v.text), `"`)}
@@ -29,9 +29,9 @@ func (k *orderKey) told(v *value, at *visited, h *Hit) SortValue {
 	}
 	switch one := k.indices[at.index]; one.numbers {
 	case floats:
-		return real32(realOf(v.told))
+		return real32(fields.RealOf(v.told))
 	case doubles:
-		return real64(realOf(v.told))
+		return real64(fields.RealOf(v.told))
 	case unsigned:
 		return SortValue{Kind: Unsigned, N: v.told ^ math.MinInt64}
 	}
@@ -70,7 +70,7 @@ func (k *orderKey) read(v *SortValue, at *place) (value, error) {
 		if err != nil || v.Null {
 			return value{}, k.unread(scalar(v).Text)
 		}
-		return value{n: bitsOf(float64(float32(f)))}, nil
+		return value{n: fields.RealBits(float64(float32(f)))}, nil
 	case byTerm:
 		return k.readTerm(v)
 	}

@@ -57,3 +57,17 @@ func appendScientific(dst []byte, f float64, bits int) []byte {
 	}
 	return append(dst, bytes.TrimLeft(text[e+2:], "0")...)
 }
+
+// Long is v as a long, as Java casts a double: the fraction is cut off, what is beyond the range is the
+// end of it, and what is no number is 0.
+func Long(v float64) int64 {
+	switch {
+	case math.IsNaN(v):
+		return 0
+	case v >= math.MaxInt64:
+		return math.MaxInt64
+	case v <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(v)
+}
