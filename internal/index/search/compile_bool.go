@@ -2,10 +2,10 @@ package search
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
 // compound makes plans of the queries that combine others.
@@ -141,7 +141,7 @@ func minimumOf(n int, spec string) (int, error) {
 	result := n
 	for _, condition := range strings.Fields(tightenLess(spec)) {
 		upTo, then, _ := strings.Cut(condition, "<")
-		bound, err := javaInt(upTo)
+		bound, err := java.Int(upTo)
 		switch {
 		case err != nil:
 			return 0, err
@@ -173,7 +173,7 @@ func simpleMinimum(n int, spec string) (int, error) {
 	if percent {
 		spec = spec[:len(spec)-1]
 	}
-	asked, err := javaInt(spec)
+	asked, err := java.Int(spec)
 	if err != nil {
 		return 0, err
 	}
@@ -186,13 +186,4 @@ func simpleMinimum(n int, spec string) (int, error) {
 		asked += n
 	}
 	return max(asked, 0), nil
-}
-
-// javaInt reads a number as Integer.parseInt does.
-func javaInt(text string) (int, error) {
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0, exception.NotNumber(text)
-	}
-	return int(n), nil
 }

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reshelve/reshelve/internal/index/automaton"
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/index/segment"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
 // patterned makes plans of the queries that find terms by their form.
@@ -78,7 +80,7 @@ func (c *compiler) foldedTerm(f *fields.Field, v fields.Value, boost float32) (p
 	if !ok {
 		return matched(f, m, boost), nil
 	}
-	accept, err := foldedWords(string(term))
+	accept, err := automaton.Folded(string(term))
 	return &constantPlan{&wordsPlan{f.Name(), accept, string(term) + folded(true)}, boost}, err
 }
 
@@ -117,7 +119,7 @@ func (c *compiler) prefixOf(f *fields.Field, v string, fold bool, rewrite string
 	if err != nil {
 		return nil, err
 	}
-	accept, err := prefixWords(f.Prefix(), v, fold)
+	accept, err := automaton.Prefix(f.Prefix(), v, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +143,7 @@ func (c *compiler) wildcardOf(f *fields.Field, v string, fold bool, rewrite stri
 	if err != nil {
 		return nil, err
 	}
-	accept, err := wildcardWords(f.Prefix(), v, fold)
+	accept, err := automaton.Wildcard(f.Prefix(), v, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +189,7 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 		return nil, exception.New(exception.IllegalArgument, "The length of regex [%d] used in the Regexp Query request has exceeded the allowed maximum of [%d]. "+
 			"This maximum can be set by changing the [index.max_regex_length] index level setting.", n, limit)
 	}
-	flags, err := readFlags(q.Flags)
+	flags, err := automaton.ReadFlags(q.Flags)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +210,7 @@ func (c *compiler) regexpOf(f *fields.Field, mapped bool, q *Regexp, boost float
 	if err != nil {
 		return nil, err
 	}
-	accept, err := regexpWords(value, flags, q.FoldCase, limit)
+	accept, err := automaton.Regexp(value, flags, q.FoldCase, limit)
 	if err != nil || !mapped || value == "" && q.FoldCase { // what is wrong with it is told although nobody has the field
 		return nonePlan{}, err
 	}
@@ -223,17 +225,17 @@ func effort(asked int) (int, error) {
 	if asked > mostEffort {
 		return 0, exception.New(exception.IllegalArgument, "[max_determinized_states] above [%d] is not supported by this version of reshelve", mostEffort)
 	}
-	return orDefault(asked, maxEffort), nil
+	return orDefault(asked, automaton.MaxEffort), nil
 }
 
 // meets is all or nothing, by a regular expression.
-func (values constant) meets(text string, flags regexpFlags, fold bool, boost float32) (plan, error) {
-	accept, err := regexpWords(text, flags, fold, maxEffort)
+func (values constant) meets(text string, flags automaton.Flags, fold bool, boost float32) (plan, error) {
+	accept, err := automaton.Regexp(text, flags, fold, automaton.MaxEffort)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range values {
-		if accept.meets(v) {
+		if accept.Meets(v) {
 			return allPlan{boost}, nil
 		}
 	}
@@ -253,7 +255,7 @@ func utf16Length(s string) int {
 }
 
 // expanded finds the terms that an automaton accepts, as rewrite says.
-func (c *compiler) expanded(f *fields.Field, accept *words, written, rewrite string, boost float32) (plan, error) {
+func (c *compiler) expanded(f *fields.Field, accept *automaton.Words, written, rewrite string, boost float32) (plan, error) {
 	how, err := readRewrite(rewrite)
 	if err != nil {
 		return nil, err
@@ -278,7 +280,7 @@ func readRewrite(text string) (rewriting, error) {
 	}
 	for _, kind := range []string{"top_terms_blended_freqs_", "top_terms_boost_", "top_terms_"} {
 		if number, ok := strings.CutPrefix(text, kind); ok && number != "" && number[0]-'0' <= 9 {
-			most, err := javaInt(number)
+			most, err := java.Int(number)
 			return rewriting{strings.TrimSuffix(kind, "_"), most}, err
 		}
 	}
@@ -294,7 +296,7 @@ type candidate struct {
 // similar are the best terms, at most so many, that an automaton accepts and a document
 // has, by term. The boost of each is 1 less the edits for each of the characters, of which
 // the text has so many; always 1 when length is 0. Of equals the first terms are the best.
-func (c *compiler) similar(f *fields.Field, accept *words, length, most int) []candidate {
+func (c *compiler) similar(f *fields.Field, accept *automaton.Words, length, most int) []candidate {
 	var found []candidate
 	for _, v := range c.views {
 		held := v.Field(f.Name())
@@ -306,7 +308,7 @@ func (c *compiler) similar(f *fields.Field, accept *words, length, most int) []c
 				return true
 			}
 			next := candidate{bytes.Clone(term), 1}
-			if edits := int(accept.worth(state)) - 1; length > 0 && edits > 0 {
+			if edits := int(accept.Worth(state)) - 1; length > 0 && edits > 0 {
 				next.boost = 1 - float32(edits)/float32(min(utf8.RuneCount(term), length))
 			}
 			if found = append(found, next); len(found) > 2*most+1000 {
@@ -333,7 +335,7 @@ func keepBest(found []candidate, most int) []candidate {
 }
 
 // chosen makes clauses of the terms that an automaton accepts.
-func (c *compiler) chosen(f *fields.Field, accept *words, length int, how rewriting, boost float32) (plan, error) {
+func (c *compiler) chosen(f *fields.Field, accept *automaton.Words, length int, how rewriting, boost float32) (plan, error) {
 	if c.looks {
 		return &wordsPlan{field: f.Name(), accept: accept}, nil
 	}
@@ -415,7 +417,7 @@ func (c *compiler) fuzzyTerm(f *fields.Field, v string, how Fuzziness, rewrite s
 	if length == 0 {
 		edits = 0
 	}
-	accept, err := fuzzyWords(v, edits, how.Prefix, how.Transposing)
+	accept, err := automaton.Fuzzy(v, edits, how.Prefix, how.Transposing)
 	if err != nil {
 		return nil, err
 	}

@@ -10,15 +10,12 @@
 //   - tree: what is asked, as clients write it: names of fields and texts; see [Query].
 //   - plan: the tree with the fields of one index worked out: terms and numbers. It is what
 //     the server's queries are after they were rewritten; testdata/compile has both.
-//   - acceptor: an automaton over the bytes of terms: of wildcards, regular expressions and
-//     words that are like another (automaton*.go). It is built as a whole, and how much work
-//     that takes is bounded as in Lucene.
 //   - blend: terms that count as equally rare; see blend.go.
 //   - source: the views of one shard at one sequence number; see [Source].
 //   - statistics: how many documents an index has, and how often each term of the query
 //     is in them: sums over the distinct segments of all its shards, masked docs counted
 //     until they are merged away.
-//   - candidate: a term that a view shows and an acceptor accepts: where terms become clauses
+//   - candidate: a term that a view shows and an automaton accepts (package automaton): where terms become clauses
 //     of their own, they are found in the views before the search.
 //   - score: BM25 with k1 1.2 and b 0.75, as Lucene computes it, in float32, times k1 + 1 as
 //     OpenSearch 2 has it.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/reshelve/reshelve/internal/index/automaton"
 	"github.com/reshelve/reshelve/internal/index/fields"
 )
 
@@ -108,7 +109,7 @@ type (
 	// wordsPlan finds the terms that an automaton accepts, without a score.
 	wordsPlan struct {
 		field  string
-		accept acceptor
+		accept *automaton.Words
 		text   string // as people write it
 	}
 
@@ -150,18 +151,6 @@ type interval struct{ least, greatest int64 }
 type word struct {
 	position int
 	terms    [][]byte
-}
-
-// acceptor is an automaton over the bytes of terms.
-type acceptor interface {
-	// start is the state before the first byte.
-	start() int
-	// step is the state after b; negative: no term goes on like this.
-	step(state int, b byte) int
-	// accepts tells whether a term may end here.
-	accepts(state int) bool
-	// prefix is what all terms begin with.
-	prefix() []byte
 }
 
 func (allPlan) planned()       {}

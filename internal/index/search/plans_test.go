@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reshelve/reshelve/internal/index/automaton"
 	"github.com/reshelve/reshelve/internal/index/segment"
 	"pgregory.net/rapid"
 )
@@ -54,7 +55,7 @@ func (d *drawn) plan(depth int) plan {
 		return d.phrase(boost)
 	case 8:
 		prefix := pick(d.Rand, "a", "ab", "b", "")
-		accept, err := prefixWords("", prefix, false)
+		accept, err := automaton.Prefix("", prefix, false)
 		if err != nil {
 			panic(err)
 		}

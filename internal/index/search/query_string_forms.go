@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reshelve/reshelve/internal/index/analysis"
+	"github.com/reshelve/reshelve/internal/index/automaton"
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 )
@@ -126,7 +127,7 @@ func (s *queryString) regexp(v, field string, has bool, boost float32) (plan, er
 		if err != nil {
 			return nil, err
 		}
-		accept, err := regexpWords(v, allFlags, false, limit)
+		accept, err := automaton.Regexp(v, automaton.AllFlags, false, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,9 @@ import (
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 )
 
+// maxDepth is how deep brackets may be inside one another.
+const maxDepth = 1000
+
 // written is a part of a query_string: several parts, or one.
 type written struct {
 	parts []writtenPart // of several; nil: one

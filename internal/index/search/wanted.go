@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reshelve/reshelve/internal/index/automaton"
 	"github.com/reshelve/reshelve/internal/index/fields"
 	"github.com/reshelve/reshelve/internal/index/segment"
 )
@@ -155,12 +156,12 @@ func (l *looking) phrase(field string, words []word, slop int) {
 }
 
 // accepted reports whether an automaton accepts a term.
-func accepted(a acceptor, term []byte) bool {
-	state := a.start()
+func accepted(a *automaton.Words, term []byte) bool {
+	state := a.Start()
 	for _, b := range term {
-		if state = a.step(state, b); state < 0 {
+		if state = a.Step(state, b); state < 0 {
 			return false
 		}
 	}
-	return a.accepts(state)
+	return a.Accepts(state)
 }

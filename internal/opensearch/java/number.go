@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"github.com/reshelve/reshelve/internal/opensearch/exception"
 )
 
 // Double is f as Double.toString has it: "1.0", "1.0E10", "-0.001", "NaN", "-Infinity".
@@ -70,4 +72,13 @@ func Long(v float64) int64 {
 		return math.MinInt64
 	}
 	return int64(v)
+}
+
+// Int reads a number as Integer.parseInt does. Its error is the server's.
+func Int(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, exception.NotNumber(text)
+	}
+	return int(n), nil
 }

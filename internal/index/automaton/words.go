@@ -1,4 +1,4 @@
-package search
+package automaton
 
 import (
 	"unicode"
@@ -7,8 +7,8 @@ import (
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 )
 
-// maxEffort is the server's max_determinized_states where a query does not tell it.
-const maxEffort = 10000
+// MaxEffort is the server's max_determinized_states where a query does not tell it.
+const MaxEffort = 10000
 
 // text adds a path of characters from a state, and gives its end.
 func (a *nfa) text(from int, text string, fold bool) int {
@@ -37,33 +37,33 @@ func otherCase(r rune) rune {
 // Some of what follows makes automata whose texts all begin with a prefix, before what is
 // asked for.
 
-// prefixWords accepts what begins with a text.
-func prefixWords(prefix, text string, fold bool) (*words, error) {
+// Prefix accepts what begins with a text.
+func Prefix(prefix, text string, fold bool) (*Words, error) {
 	a := &nfa{}
 	last := a.text(a.text(a.add(), prefix, false), text, fold)
 	a.link(last, 0, unicode.MaxRune, last)
 	a.value[last] = 1
-	d, err := a.determine(maxEffort + len(prefix) + len(text))
+	d, err := a.determine(MaxEffort + len(prefix) + len(text))
 	if err != nil {
 		return nil, err
 	}
 	return newWords(d), nil
 }
 
-// foldedWords accepts a text, whatever the case of its letters of ASCII.
-func foldedWords(text string) (*words, error) {
+// Folded accepts a text, whatever the case of its letters of ASCII.
+func Folded(text string) (*Words, error) {
 	a := &nfa{}
 	a.value[a.text(a.add(), text, true)] = 1
-	d, err := a.determine(maxEffort + len(text))
+	d, err := a.determine(MaxEffort + len(text))
 	if err != nil {
 		return nil, err
 	}
 	return newWords(d), nil
 }
 
-// wildcardWords accepts what a pattern means: * stands for any characters, ? for one, and
+// Wildcard accepts what a pattern means: * stands for any characters, ? for one, and
 // \ takes the meaning of the next one away.
-func wildcardWords(prefix, pattern string, fold bool) (*words, error) {
+func Wildcard(prefix, pattern string, fold bool) (*Words, error) {
 	a := &nfa{}
 	at := a.text(a.add(), prefix, false)
 	characters, stars := utf8.RuneCountInString(prefix), 0
@@ -92,19 +92,19 @@ func wildcardWords(prefix, pattern string, fold bool) (*words, error) {
 		characters++
 	}
 	a.value[at] = 1
-	d, err := a.determine(maxEffort)
+	d, err := a.determine(MaxEffort)
 	if err != nil { // with the sizes of Lucene's automaton of a pattern
 		return nil, exception.New(exception.TooComplex, "Determinizing automaton with %d states and %d transitions would require more than %d effort.",
-			2*characters+stars, 2*(characters+stars)-1, maxEffort)
+			2*characters+stars, 2*(characters+stars)-1, MaxEffort)
 	}
 	return newWords(d), nil
 }
 
-// fuzzyWords accepts texts that differ from one by at most so many edits: characters
+// Fuzzy accepts texts that differ from one by at most so many edits: characters
 // that are added, left out or replaced, or, if told so, two neighbours that are swapped.
 // The first characters, same of them, must be the same. The value of an end is one more
 // than the least number of edits.
-func fuzzyWords(text string, edits, same int, transposing bool) (*words, error) {
+func Fuzzy(text string, edits, same int, transposing bool) (*Words, error) {
 	runes := []rune(text)
 	same = min(same, len(runes))
 	a := &nfa{}
@@ -141,9 +141,9 @@ func fuzzyWords(text string, edits, same int, transposing bool) (*words, error) 
 			}
 		}
 	}
-	d, err := a.determine(maxEffort + 10*len(runes))
+	d, err := a.determine(MaxEffort + 10*len(runes))
 	if err != nil {
-		return nil, exception.New(exception.TooComplex, "Determinizing %s would require more than %d effort.", text, maxEffort)
+		return nil, exception.New(exception.TooComplex, "Determinizing %s would require more than %d effort.", text, MaxEffort)
 	}
 	return newWords(d), nil
 }

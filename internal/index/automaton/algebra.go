@@ -1,4 +1,4 @@
-package search
+package automaton
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ func (p *regexpParser) repeat(of part, first, least, most int) (part, error) {
 		return part{}, exception.New(exception.IllegalArgument, "invalid repetition range(out of order): %d..%d", least, most)
 	}
 	last := len(p.built.edges)
-	if effort := (last - first) / 2 * max(least, most); effort > maxEffort {
+	if effort := (last - first) / 2 * max(least, most); effort > MaxEffort {
 		return part{}, &tooComplex{effort} // told before it is tried
 	}
 	whole := part{p.built.add(), p.built.add()}

@@ -1,4 +1,4 @@
-package search
+package automaton
 
 import (
 	"errors"
@@ -7,48 +7,49 @@ import (
 	"unicode"
 
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
+	"github.com/reshelve/reshelve/internal/opensearch/java"
 )
 
-// regexpFlags are the parts of the syntax that can be switched off.
-type regexpFlags uint8
+// Flags are the parts of the syntax that can be switched off.
+type Flags uint8
 
 const (
-	flagIntersection regexpFlags = 1 << iota // &
-	flagComplement                           // ~
-	flagEmpty                                // #
-	flagAnyString                            // @
-	flagNamed                                // <name>, of which there are none
-	flagInterval                             // <1-5>
-	allFlags         regexpFlags = 1<<iota - 1
+	flagIntersection Flags = 1 << iota // &
+	flagComplement                     // ~
+	flagEmpty                          // #
+	flagAnyString                      // @
+	flagNamed                          // <name>, of which there are none
+	flagInterval                       // <1-5>
+	AllFlags         Flags = 1<<iota - 1
 )
 
-var flagNames = map[string]regexpFlags{
+var flagNames = map[string]Flags{
 	"INTERSECTION": flagIntersection, "COMPLEMENT": flagComplement, "EMPTY": flagEmpty,
-	"ANYSTRING": flagAnyString, "INTERVAL": flagInterval, "NONE": 0, "ALL": allFlags,
+	"ANYSTRING": flagAnyString, "INTERVAL": flagInterval, "NONE": 0, "ALL": AllFlags,
 }
 
-// readFlags reads names between |; nothing means all.
-func readFlags(text string) (flags regexpFlags, err error) {
+// ReadFlags reads names between |; nothing means all.
+func ReadFlags(text string) (flags Flags, err error) {
 	if text == "" {
-		return allFlags, nil
+		return AllFlags, nil
 	}
 	for name := range strings.SplitSeq(text, "|") {
 		flag, ok := flagNames[strings.ToUpper(name)]
 		if !ok {
 			return 0, exception.New(exception.IllegalArgument, "Unknown regexp flag [%s]", name)
 		}
-		if flag == allFlags {
-			return allFlags, nil
+		if flag == AllFlags {
+			return AllFlags, nil
 		}
 		flags |= flag
 	}
 	return flags, nil
 }
 
-// regexpWords accepts what a regular expression of Lucene means; the whole term must. The
+// Regexp accepts what a regular expression of Lucene means; the whole term must. The
 // syntax is that of the class RegExp of Lucene 9.12: any of its characters may stand
 // where no other meaning is possible. Limit is max_determinized_states.
-func regexpWords(text string, flags regexpFlags, fold bool, limit int) (*words, error) {
+func Regexp(text string, flags Flags, fold bool, limit int) (*Words, error) {
 	w, err := readRegexp(text, flags, fold, limit)
 	var complex *tooComplex
 	if errors.As(err, &complex) {
@@ -57,7 +58,7 @@ func regexpWords(text string, flags regexpFlags, fold bool, limit int) (*words, 
 	return w, err
 }
 
-func readRegexp(text string, flags regexpFlags, fold bool, limit int) (*words, error) {
+func readRegexp(text string, flags Flags, fold bool, limit int) (*Words, error) {
 	p := &regexpParser{text: []rune(text), flags: flags, fold: fold, limit: limit, built: &nfa{}}
 	start := p.built.add()
 	last := start
@@ -84,7 +85,7 @@ func readRegexp(text string, flags regexpFlags, fold bool, limit int) (*words, e
 type regexpParser struct {
 	text  []rune
 	at    int
-	flags regexpFlags
+	flags Flags
 	fold  bool
 	limit int
 	depth int
@@ -102,7 +103,7 @@ func (p *regexpParser) expected(format string, at int) error {
 	return exception.New(exception.IllegalArgument, format, at)
 }
 
-func (p *regexpParser) has(flag regexpFlags) bool { return p.flags&flag != 0 }
+func (p *regexpParser) has(flag Flags) bool { return p.flags&flag != 0 }
 
 func (p *regexpParser) more() bool { return p.at < len(p.text) }
 
@@ -130,7 +131,7 @@ func (p *regexpParser) next() (rune, error) {
 
 // room refuses automata that grow without bound, by repetitions of repetitions.
 func (p *regexpParser) room(states int) error {
-	if n := len(p.built.edges) + states; n > 20*maxEffort && n > 20*p.limit {
+	if n := len(p.built.edges) + states; n > 20*MaxEffort && n > 20*p.limit {
 		return &tooComplex{p.limit}
 	}
 	return nil
@@ -237,13 +238,13 @@ func (p *regexpParser) counts() (least, most int, err error) {
 	if digits == "" {
 		return 0, 0, p.expected("integer expected at position %d", p.at)
 	}
-	if least, err = javaInt(digits); err != nil {
+	if least, err = java.Int(digits); err != nil {
 		return 0, 0, err
 	}
 	most = least
 	if p.match(',') {
 		if most, digits = -1, p.digits(); digits != "" {
-			if most, err = javaInt(digits); err != nil {
+			if most, err = java.Int(digits); err != nil {
 				return 0, 0, err
 			}
 		}

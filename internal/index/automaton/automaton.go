@@ -1,4 +1,4 @@
-package search
+package automaton
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 )
 
 // nfa is an automaton over characters that may go several ways at once. State 0 is where
-// it starts. It is built by automaton_words.go and automaton_regexp.go, and then made one
+// it starts. It is built by words.go and regexp.go, and then made one
 // that goes one way, a dfa.
 type nfa struct {
 	edges [][]edge
@@ -155,9 +155,9 @@ func (d *dfa) link(from int, least, greatest rune, to int) {
 	d.edges[from] = append(list, edge{least, greatest, to})
 }
 
-// words is a dfa as an acceptor: a state is one of the dfa, and what has been seen of a
-// character's bytes.
-type words struct {
+// Words is a dfa over the bytes of terms in UTF-8: a state is one of the dfa, and what has been seen of a
+// character's bytes. Safe for concurrent use.
+type Words struct {
 	dfa    *dfa
 	common []byte
 }
@@ -169,9 +169,9 @@ const (
 	missingBits = 2
 )
 
-func newWords(d *dfa) *words {
+func newWords(d *dfa) *Words {
 	d.trim()
-	w := &words{dfa: d}
+	w := &Words{dfa: d}
 	for state := 0; d.value[state] == 0 && len(d.edges[state]) == 1; {
 		e := d.edges[state][0]
 		if e.least != e.greatest || len(w.common) > 1<<16 {
@@ -210,32 +210,35 @@ func (d *dfa) trim() {
 	}
 }
 
-func (w *words) start() int { return 0 }
+// Start is the state before the first byte.
+func (w *Words) Start() int { return 0 }
 
-func (w *words) prefix() []byte { return w.common }
+// Prefix is what all terms that are accepted begin with. It is not a copy.
+func (w *Words) Prefix() []byte { return w.common }
 
-func (w *words) accepts(state int) bool { return w.worth(state) != 0 }
+// Accepts reports whether a term may end in a state.
+func (w *Words) Accepts(state int) bool { return w.Worth(state) != 0 }
 
-// worth is the value of a state; 0 where no term may end.
-func (w *words) worth(state int) uint8 {
+// Worth is the value of a state; 0 where no term may end.
+func (w *Words) Worth(state int) uint8 {
 	if state&(1<<(partBits+missingBits)-1) != 0 {
 		return 0
 	}
 	return w.dfa.value[state>>(partBits+missingBits)]
 }
 
-// meets reports whether a text is accepted.
-func (w *words) meets(text string) bool {
-	state := w.start()
+// Meets reports whether a text is accepted.
+func (w *Words) Meets(text string) bool {
+	state := w.Start()
 	for i := 0; i < len(text) && state >= 0; i++ {
-		state = w.step(state, text[i])
+		state = w.Step(state, text[i])
 	}
-	return state >= 0 && w.accepts(state)
+	return state >= 0 && w.Accepts(state)
 }
 
-// step follows the edge of a character at its last byte, and before it looks whether there
-// is one that it may become.
-func (w *words) step(state int, b byte) int {
+// Step is the state after b; negative: no term goes on like this. It follows the edge of a character at
+// its last byte, and before that it looks whether there is one that the character may become.
+func (w *Words) Step(state int, b byte) int {
 	at, missing, part := state>>(partBits+missingBits), state>>partBits&(1<<missingBits-1), rune(state&(1<<partBits-1))
 	switch {
 	case missing > 0 && b&0xc0 == 0x80:

@@ -1,18 +1,21 @@
 package search
 
-import "github.com/reshelve/reshelve/internal/index/segment"
+import (
+	"github.com/reshelve/reshelve/internal/index/automaton"
+	"github.com/reshelve/reshelve/internal/index/segment"
+)
 
 // eachAccepted calls do for the terms of a field that an automaton accepts, in their
 // order, until do says no. State is that behind the term. Terms between are skipped.
-func eachAccepted(f *segment.Field, a acceptor, do func(term []byte, e segment.Entry, state int) bool) {
-	states := []int{a.start()} // states[i]: behind the first i bytes of the term
+func eachAccepted(f *segment.Field, a *automaton.Words, do func(term []byte, e segment.Entry, state int) bool) {
+	states := []int{a.Start()} // states[i]: behind the first i bytes of the term
 	var last, next []byte
-	for t := f.From(a.prefix()); t.Valid(); {
+	for t := f.From(a.Prefix()); t.Valid(); {
 		term := t.Term()
 		same := commonPrefix(last, term)
 		states = states[:min(len(states), same+1)]
 		for len(states) <= len(term) {
-			state := a.step(states[len(states)-1], term[len(states)-1])
+			state := a.Step(states[len(states)-1], term[len(states)-1])
 			if state < 0 {
 				break
 			}
@@ -26,7 +29,7 @@ func eachAccepted(f *segment.Field, a acceptor, do func(term []byte, e segment.E
 			t.Seek(next)
 			continue
 		}
-		if state := states[len(term)]; a.accepts(state) && !do(last, t.Entry(), state) {
+		if state := states[len(term)]; a.Accepts(state) && !do(last, t.Entry(), state) {
 			return
 		}
 		t.Next()
@@ -43,10 +46,10 @@ func commonPrefix(a, b []byte) int {
 
 // successor is a text behind all that begin with the bytes at which an automaton stopped:
 // no term before it is accepted. Nil: no term is.
-func successor(dst []byte, a acceptor, states []int, term []byte) []byte {
+func successor(dst []byte, a *automaton.Words, states []int, term []byte) []byte {
 	for at := len(states) - 1; at >= 0; at-- {
 		for b := int(term[at]) + 1; b < 256; b++ {
-			if a.step(states[at], byte(b)) >= 0 {
+			if a.Step(states[at], byte(b)) >= 0 {
 				return append(append(dst, term[:at]...), byte(b))
 			}
 		}

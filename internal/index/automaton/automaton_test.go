@@ -1,4 +1,4 @@
-package search
+package automaton
 
 import (
 	"errors"
@@ -9,10 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reshelve/reshelve/internal/index/analysis"
-	"github.com/reshelve/reshelve/internal/index/fields"
-	"github.com/reshelve/reshelve/internal/index/mapping"
-	"github.com/reshelve/reshelve/internal/index/segment"
 	"github.com/reshelve/reshelve/internal/opensearch/exception"
 )
 
@@ -27,12 +23,12 @@ func TestWildcardsAcceptWhatTheyMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := anyText(t, 6, append(letters, '*', '?', '\\')...)
 		fold := rapid.Bool().Draw(t, "fold")
-		w, err := wildcardWords("", pattern, fold)
+		w, err := Wildcard("", pattern, fold)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := anyText(t, 6, append(letters, '*', '?', '\\')...)
-		if got, want := w.meets(text), meetsWildcard([]rune(pattern), []rune(text), fold); got != want {
+		if got, want := w.Meets(text), meetsWildcard([]rune(pattern), []rune(text), fold); got != want {
 			t.Fatalf("%q accepts %q: %t", pattern, text, got)
 		}
 	})
@@ -64,7 +60,7 @@ func TestFuzzyWordsCountEdits(t *testing.T) {
 		most := rapid.IntRange(0, 2).Draw(t, "edits")
 		same := min(rapid.IntRange(0, 3).Draw(t, "prefix"), len([]rune(word)))
 		transposing := rapid.Bool().Draw(t, "transposing")
-		w, err := fuzzyWords(word, most, same, transposing)
+		w, err := Fuzzy(word, most, same, transposing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,15 +82,15 @@ func TestFuzzyWordsCountEdits(t *testing.T) {
 }
 
 // worth is the value of the state behind a text.
-func worth(w *words, text string) uint8 {
-	state := w.start()
+func worth(w *Words, text string) uint8 {
+	state := w.Start()
 	for i := 0; i < len(text) && state >= 0; i++ {
-		state = w.step(state, text[i])
+		state = w.Step(state, text[i])
 	}
 	if state < 0 {
 		return 0
 	}
-	return w.worth(state)
+	return w.Worth(state)
 }
 
 // edited is a text with a few characters changed, swapped, added or left out.
@@ -247,7 +243,7 @@ func repeated(of expression, sign string, least, most int) expression {
 func TestExpressionsAcceptWhatTheyMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyExpression(t, 3)
-		w, err := regexpWords(e.text, allFlags, false, maxEffort)
+		w, err := Regexp(e.text, AllFlags, false, MaxEffort)
 		if exception.Is(err, exception.TooComplex) {
 			t.Skip("too complex")
 		}
@@ -256,11 +252,11 @@ func TestExpressionsAcceptWhatTheyMean(t *testing.T) {
 		}
 		texts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return anyText(t, 5, append(letters, '.')...) }), 30, 30).Draw(t, "texts")
 		for _, text := range append(texts, strings.Split("a,b,é,€,😀,.", ",")...) {
-			if got, want := w.meets(text), slices.Contains(e.ends([]rune(text), 0), len([]rune(text))); got != want {
+			if got, want := w.Meets(text), slices.Contains(e.ends([]rune(text), 0), len([]rune(text))); got != want {
 				t.Fatalf("%q accepts %q: %t", e.text, text, got)
 			}
-			if w.meets(text) && !strings.HasPrefix(text, string(w.prefix())) {
-				t.Fatalf("%q accepts %q, which does not begin with %q", e.text, text, w.prefix())
+			if w.Meets(text) && !strings.HasPrefix(text, string(w.Prefix())) {
+				t.Fatalf("%q accepts %q, which does not begin with %q", e.text, text, w.Prefix())
 			}
 		}
 	})
@@ -274,7 +270,7 @@ func TestIntervalsAcceptNumbers(t *testing.T) {
 		if padded {
 			text = fmt.Sprintf("<%04d-%04d>", a, b)
 		}
-		w, err := regexpWords(text, allFlags, false, maxEffort)
+		w, err := Regexp(text, AllFlags, false, MaxEffort)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +284,7 @@ func TestIntervalsAcceptNumbers(t *testing.T) {
 			inside := min(a, b) <= n && n <= max(a, b)
 			for zeros := range 4 {
 				number := strings.Repeat("0", zeros) + fmt.Sprint(n)
-				if got, want := w.meets(number), inside && (width == 0 || len(number) == width); got != want {
+				if got, want := w.Meets(number), inside && (width == 0 || len(number) == width); got != want {
 					t.Fatalf("%s accepts %s: %t", text, number, got)
 				}
 			}
@@ -326,11 +322,11 @@ func TestExpressionsSaid(t *testing.T) {
 		{`(ab){0}`, "", []string{""}, []string{"ab"}},
 		{`~(.*b.*)&..`, "", []string{"ac"}, []string{"ab", "a"}},
 	} {
-		flags, err := readFlags(c.flags)
+		flags, err := ReadFlags(c.flags)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := regexpWords(c.text, flags, false, maxEffort)
+		w, err := Regexp(c.text, flags, false, MaxEffort)
 		if err != nil {
 			if c.yes != nil {
 				t.Errorf("%q: %v", c.text, err)
@@ -338,84 +334,28 @@ func TestExpressionsSaid(t *testing.T) {
 			continue
 		}
 		for _, text := range c.yes {
-			if !w.meets(text) {
+			if !w.Meets(text) {
 				t.Errorf("%q does not accept %q", c.text, text)
 			}
 		}
 		for _, text := range c.no {
-			if w.meets(text) {
+			if w.Meets(text) {
 				t.Errorf("%q accepts %q", c.text, text)
 			}
 		}
 	}
 }
 
-// TestWalking: stepping through a dictionary by an automaton finds the terms that it accepts.
-func TestWalking(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return anyText(t, 5, letters...) }), 1, 40).Draw(t, "words")
-		f := dictionary(t, words)
-		e := anyExpression(t, 2)
-		w, err := regexpWords(e.text, allFlags, false, maxEffort)
-		if err != nil {
-			t.Skip("too complex")
-		}
-		var got, want []string
-		eachAccepted(f, w, func(term []byte, _ segment.Entry, _ int) bool {
-			got = append(got, string(term))
-			return true
-		})
-		slices.Sort(words)
-		for _, word := range slices.Compact(words) {
-			if w.meets(word) {
-				want = append(want, word)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%q: got %q, want %q", e.text, got, want)
-		}
-	})
-}
-
-// dictionary is a field with some terms.
-func dictionary(t *rapid.T, words []string) *segment.Field {
-	m, err := mapping.Parse([]byte(`{"properties":{"w":{"type":"keyword"}}}`), mapping.DefaultLimits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := analysis.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := segment.NewBuilder()
-	w := fields.NewWriter(b)
-	for i, word := range words {
-		source := fmt.Sprintf(`{"w":%q}`, word)
-		if err := w.Add(fields.New(m, a), segment.Identity{ID: fmt.Sprint(i), SeqNo: int64(i)}, "", []byte(source)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := segment.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Field("w")
-}
-
 // FuzzRegexp: no expression takes more than its limit, and errors are exceptions.
 func FuzzRegexp(f *testing.F) {
 	for _, seed := range []string{`(a|b)*a(a|b){9}`, `~(<1-30>&[^\d])|#@"x"`, `((a{9}){9}){9}`, `a{0,9999}`, `[\w-\\]`, `~~~~a`} {
-		f.Add(seed, uint8(allFlags), true)
+		f.Add(seed, uint8(AllFlags), true)
 	}
 	f.Fuzz(func(t *testing.T, text string, flags uint8, fold bool) {
-		if len(text) > defaultRegexp {
+		if len(text) > 1000 {
 			return
 		}
-		w, err := regexpWords(text, regexpFlags(flags)&allFlags, fold, 1000)
+		w, err := Regexp(text, Flags(flags)&AllFlags, fold, 1000)
 		var e *exception.Error
 		if err != nil {
 			if !errors.As(err, &e) {
@@ -426,6 +366,6 @@ func FuzzRegexp(f *testing.F) {
 		if n := len(w.dfa.edges); n > 10*1000 {
 			t.Fatalf("%d states", n)
 		}
-		w.meets(text)
+		w.Meets(text)
 	})
 }
