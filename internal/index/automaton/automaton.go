@@ -8,8 +8,8 @@ import (
 )
 
 // nfa is an automaton over characters that may go several ways at once. State 0 is where
-// it starts. It is built by words.go and regexp.go, and then made one
-// that goes one way, a dfa.
+// it starts. It is built by words.go, regexp.go and algebra.go, and then
+// made one that goes one way, a dfa.
 type nfa struct {
 	edges [][]edge
 	free  [][]int // where a state goes without a character

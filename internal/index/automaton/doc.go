@@ -8,11 +8,11 @@
 //
 //   - nfa: an automaton over characters that may go several ways at once; dfa: one that goes one way.
 //   - worth: of a state in which a term may end, 1 and the number of edits that it took to get there.
-//   - effort: how many steps making a dfa may take; beyond it an expression is too complex, as in Lucene.
+//   - effort: the work that making a dfa takes, as Lucene counts it; beyond the limit an expression is too complex.
 //
 // # Invariants
 //
-//  1. An automaton is built as a whole, with no more states than its limit allows, whatever the expression.
+//  1. An automaton is built as a whole, with no more work than its limit allows, whatever the expression.
 //  2. Errors are the server's, with its type and reason.
 //
 // Absent on purpose: dictionaries and segments (package search walks them).

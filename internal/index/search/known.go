@@ -8,7 +8,7 @@ import (
 	"github.com/reshelve/reshelve/internal/index/segment"
 )
 
-// A search of an index of many shards looks each term up in the dictionary of each of their segments.
+// A search of an index of many segments, as one of many shards has, looks each term up in the dictionary of each.
 // What it finds is kept for later searches of the same segments, as long as there is room.
 
 // manySegments are so many that what is found is kept.

@@ -8,7 +8,7 @@ import (
 )
 
 // statistics are counts over the distinct segments of an index, hidden docs too, and what
-// follows from them for the leaves of a plan that are scored.
+// follows from them for the leaves of a plan whose terms were looked up.
 type statistics struct {
 	segments []*segment.Segment
 	known    *segmentSet
@@ -168,8 +168,8 @@ func (s *statistics) visitAll(plans []plan, scored bool) {
 	}
 }
 
-// unscored uses what is known of a term that only filters. Where there are many segments, it is looked up
-// for that, unless so much is that it would not be kept.
+// unscored uses what is known of a term that only filters. Where there are many segments, the term is looked
+// up in advance, unless the search wants more than would be kept.
 func (s *statistics) unscored(p *termPlan) {
 	switch {
 	case s.wanted == nil:

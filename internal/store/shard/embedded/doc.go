@@ -127,8 +127,9 @@
 //
 // Segments of about the same size become one: sixteen, or four where they are young (less than
 // 65,536 docs). When nothing has been indexed for 30 seconds, two young ones are enough, if what the
-// smaller ones show is an eighth of the largest: every search looks into each, and an index of many
-// shards has many. Segments that other shards show too are left to shedding.
+// smaller ones show is at least an eighth of the largest and the disk has room: every search looks into
+// each, and an index of many shards has many. Then, segments that hold documents of other shards are left
+// to shedding.
 //
 // Absent on purpose: searching (package search), and a dictionary to pack sources with: it
 // would save a tenth more, and take three times the CPU.

@@ -84,8 +84,8 @@ func (x *segments) uncommitted(st *stack) bool {
 	return false
 }
 
-// mergeFiles merges a tier of files, or one that hides most of its segment: one merge at
-// a time in all of the engine.
+// mergeFiles merges a tier of files, one that hides most of its segment, or young ones of a shard at rest:
+// one merge at a time in all of the engine.
 func (x *segments) mergeFiles() (more bool) {
 	if x.resting() {
 		return false
@@ -127,7 +127,7 @@ func (x *segments) mergeSome(ctx context.Context, wrote func(context.Context, in
 }
 
 // mergeable are the entries to merge, of those that are files. What hides most of its segment
-// because another shard shows that is left to who sheds it, at the pace that searches allow. The
+// because another shard shows that is left to shedding, at the pace that searches allow. The
 // turn is held.
 func (x *segments) mergeable(st *stack) []*entry {
 	files := st.files()
