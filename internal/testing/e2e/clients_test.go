@@ -73,7 +73,7 @@ func serve(t *testing.T, flags ...string) (server *proof.Process, url string) {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "reshelve")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/reshelve")
-	build.Dir = filepath.Dir(filepath.Dir(filepath.Dir(conversations)))
+	build.Dir = "../../.." // the module of the program
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
