@@ -17,9 +17,9 @@ import (
 	"github.com/reshelve/reshelve/internal/opensearch/cluster"
 )
 
-// MovementService tells of the movements of one place on behalf of a face. That of a served store also takes
-// orders for them, begins movements into it, and works for those that it began, in this
-// process and after a restart; other workers may join. Safe for concurrent use.
+// MovementService gives a user interface the movements of one place. The one of a served store also takes
+// orders, begins movements into the store, and works for those that it began, in this process and
+// after a restart; other workers may join. Safe for concurrent use.
 type MovementService struct {
 	control *Control
 	d       *drive.Driver
@@ -40,19 +40,19 @@ type MovementService struct {
 	wake      chan struct{} // a movement has been begun
 }
 
-// deskSlots are those that a served store gives to each movement that it began.
-const deskSlots = 2
+// serviceSlots are those that a served store gives to each movement that it began.
+const serviceSlots = 2
 
-// TakesOrders tells whether it does, or only tells of movements.
+// TakesOrders reports whether the service takes orders; else it only shows movements.
 func (k *MovementService) TakesOrders() bool { return k.side != nil }
 
-// newMovementService makes the service of a place that only tells of its movements.
+// newMovementService makes a service that only shows the movements of a place.
 func (c *Control) newMovementService(records coord.Store) *MovementService {
 	return &MovementService{control: c, d: drive.New(records, work.Default.ClockTolerance), looks: map[string]*cachedLook{}, busy: map[string]bool{}, barred: map[string]barred{}, stop: func() {}, wake: make(chan struct{}, 1)}
 }
 
-// serveMovements makes the service of an open folder, which is reached by dial. It works when it is told
-// to attend, or has begun a movement. Close ends its work.
+// serveMovements makes the service of an open folder, which is reached by dial. It works after attending was
+// called, or when it has begun a movement. Close ends its work.
 func (c *Control) serveMovements(opened *openedFolder, dir string, dial func(context.Context) (net.Conn, error), logger *slog.Logger) *MovementService {
 	if c.permits == nil || c.permits.folders { // the orders of a service do not come from the operator of its process
 		c, _ = c.bound(Allowed{}, "reshelve serve", false) // nothing in it can be malformed
@@ -111,7 +111,7 @@ func (k *MovementService) attend(ctx context.Context) {
 			}
 			working.Go(func() {
 				err := worker.Run(ctx, k.d, k.control.lanes(k.side), worker.Options{
-					Name: workerName(), Slots: deskSlots, Movement: id, Logger: k.logger, Pause: 200 * time.Millisecond})
+					Name: workerName(), Slots: serviceSlots, Movement: id, Logger: k.logger, Pause: 200 * time.Millisecond})
 				k.giveBack(&all[i], worker.IsUnable(err))
 				if err != nil && ctx.Err() == nil {
 					k.logger.Warn("the work for a movement ended", "movement", id, "error", err)

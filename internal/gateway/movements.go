@@ -29,8 +29,8 @@ const (
 	indicesPath   = "/_reshelve/indices"
 )
 
-// OfferMovements makes the server take orders for movements, where the service does, tell of them and of their numbers
-// as metrics, and describe that by OpenAPI: at and below /_reshelve/movements,
+// OfferMovements adds the movements to a server: orders, where the service takes them, their state, their
+// numbers as metrics, and a description by OpenAPI: at and below /_reshelve/movements,
 // /_reshelve/metrics and /_reshelve/openapi.json.
 //
 // There is no authentication, and pages of other origins are refused before (package door): a

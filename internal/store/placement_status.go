@@ -22,7 +22,7 @@ type ShardStatus struct {
 	Docs, Bytes int64
 }
 
-// PlacementView tells how the shards of an index are placed, and what they have.
+// PlacementView is how the shards of an index are placed, and what they have.
 func (s *Store) PlacementView(ctx context.Context, name string) (PlacementStatus, error) {
 	for round := 1; ; round++ {
 		idx := s.view.Load().indices[name]
