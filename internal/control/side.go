@@ -20,7 +20,7 @@ import (
 
 // side is a coordination store, and a way to the targets of the movements that it records.
 type side struct {
-	client  *cluster.Client // of the target that the store goes with; nil when it lies beside all
+	client  *cluster.Client // of the target that the store belongs to; nil when the store is beside all targets
 	coord   coord.Store
 	leave   func() error
 	service *MovementService // of a folder that this process has opened; nil else

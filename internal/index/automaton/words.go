@@ -61,7 +61,7 @@ func Folded(text string) (*Words, error) {
 	return newWords(d), nil
 }
 
-// Wildcard accepts what a pattern means: * stands for any characters, ? for one, and
+// Wildcard accepts what a pattern means: * matches any characters, ? one, and
 // \ takes the meaning of the next one away.
 func Wildcard(prefix, pattern string, fold bool) (*Words, error) {
 	a := &nfa{}

@@ -111,7 +111,7 @@ var historical = []known{
 	{name: "S46 what was made stays behind", held: []string{"internal/movement/reshard.TestAbortLeavesNothing", "internal/movement/reshard.TestAStoreClosesWithWhatIsPinned", "internal/movement/reshard.TestAPauseLetsGo", "internal/movement/reshard.TestADeletedIndexEndsItsMovement", "internal/store.TestAnIndexIsDeletedInEachStateOfAHandOff", "internal/store/shard/embedded.TestFilesOfNobodyGo"}},
 }
 
-// TestWhatElseSplitsHaveLost: what is told of others beside the 46.
+// TestWhatElseSplitsHaveLost: reports about other programs, beside the 46.
 func TestWhatElseSplitsHaveLost(t *testing.T) {
 	for _, k := range []known{
 		{name: "under load a range is never handed over", held: []string{"internal/movement/reshard.TestAPauseThatCannotBeMetHoldsTheMovement", "internal/store.TestAHandOffOverItsBudgetChangesNothing"}},

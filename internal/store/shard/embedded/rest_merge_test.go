@@ -1,7 +1,9 @@
 package embedded_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,4 +57,42 @@ func TestALargeSegmentIsNotMergedWithLittle(t *testing.T) {
 			t.Errorf("that segments of %v documents become one is %v, expected %v", c.shown, got, c.want)
 		}
 	}
+}
+
+// TestAShardAtRestKeepsALargeSegment: a document more leaves the file that was there as it is, until enough
+// have come.
+func TestAShardAtRestKeepsALargeSegment(t *testing.T) {
+	defer embedded.SetCommit(time.Millisecond)()
+	defer embedded.SetRest(10 * time.Millisecond)()
+	l, next := openLibrary(t, t.TempDir()), 0
+	defer l.close() // before the times are what they were
+	add := func(n int) {
+		ops := words(rand.New(rand.NewPCG(7, uint64(next))), n)
+		for i := range ops {
+			ops[i].ID = fmt.Sprint(next)
+			next++
+		}
+		l.write(ops...)
+		l.refresh()
+	}
+	await := func(files int) {
+		t.Helper()
+		for began := time.Now(); len(l.files()) != files; time.Sleep(time.Millisecond) {
+			if time.Since(began) > 30*time.Second {
+				t.Fatalf("%d files, expected %d", len(l.files()), files)
+			}
+		}
+	}
+	add(800)
+	await(1)
+	large := l.files()[0]
+	add(1)
+	await(2)
+	time.Sleep(200 * time.Millisecond) // for what must not happen
+	if files := l.files(); len(files) != 2 || !slices.Contains(files, large) {
+		t.Fatalf("%v, expected two files with %s", files, large)
+	}
+	add(200)
+	await(1)
+	l.agrees()
 }
